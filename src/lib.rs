@@ -28,8 +28,7 @@
 //! The modules are public for the program, its tests and its fuzz targets only. They are not documented as an API and
 //! change without notice; `docs/architecture.md` describes them.
 
-// The order of the modules is the order of dependency: each uses only those above it. A test
-// enforces it.
+// The order of the modules is the order of dependency: each uses only those above it.
 
 #![cfg_attr(
     test,
@@ -49,6 +48,8 @@ pub mod judgement;
 
 #[doc(hidden)]
 pub mod rules;
+
+mod wording;
 
 #[doc(hidden)]
 pub mod sentences;
@@ -153,9 +154,5 @@ mod facade;
 
 #[doc(hidden)]
 pub mod cli;
-
-#[cfg(any(test, fuzzing))]
-#[doc(hidden)]
-pub mod fuzzing;
 
 pub use facade::*;

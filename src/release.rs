@@ -6,8 +6,6 @@
 //! next to it. This room reads files and runs git or the configured command; what a version change
 //! requires is up to the policy.
 
-pub mod lockfile;
-
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};

@@ -60,7 +60,8 @@ def main() -> int:
     licences = set(listed("allow"))
     exceptions = dict(re.findall(r'allow = \["([^"]+)"\], crate = "([^"]+)"', (ROOT / "deny.toml").read_text()))
     count = 0
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"]:
+    of_crates = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("crates/*/fuzz/Cargo.toml"))
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", *of_crates]:
         command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(ROOT / manifest)]
         for target in listed("targets"):
             command += ["--filter-platform", target]

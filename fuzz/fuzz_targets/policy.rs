@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| mcp_keel::fuzzing::policy(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| mcp_keel_fuzz::policy(input));

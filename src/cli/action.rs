@@ -24,7 +24,7 @@ use crate::report::{self, Format, escape, render};
 use crate::run::acceptance::acceptance;
 use crate::run::approval::MergedBaselines;
 use crate::run::base::{self, Base, CheckedOut, Whereabouts};
-use crate::run::base_objects::{Found, Store};
+use crate::run::base_files::{BaseFiles, Found};
 use crate::run::check::CheckRequest;
 use crate::run::in_force::settings_in_force;
 use crate::run::observer::Silent;
@@ -60,7 +60,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
     if let Some(api) = &api
         && let Err(error) = context.find_pull_request(api).await
     {
-        post::refused(&context, "find the pull request", &error);
+        post::refused(&context, post::Request::Lookup, &error);
     }
     // As it is named: where a link leads from there is the pull request's to choose.
     let workspace = context.workspace.clone();
@@ -71,8 +71,8 @@ pub(super) async fn run() -> Result<Exit, Error> {
     };
     let at = Whereabouts::new(&folder, workspace.as_deref());
     // Before any server starts, and before anything of the pull request decides what is asked.
-    let mut store = Store::new(at.repository.as_ref(), api.as_ref());
-    let checked_out = base::checked_out(&context, at.repository.as_ref(), &mut store, api.as_ref());
+    let mut files = BaseFiles::new(at.repository.as_ref(), api.as_ref());
+    let checked_out = base::checked_out(&context, at.repository.as_ref(), api.as_ref());
     let CheckedOut { judged, base } = checked_out.await;
     let mut post = Post::new(&context, &wanted, api.clone());
     post.withhold(judged);
@@ -83,7 +83,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
         api: api.as_ref(),
         at: &at,
     };
-    let done = act(&around, base, &mut store, &mut post).await;
+    let done = act(&around, base, &mut files, &mut post).await;
     if let Err(error) = &done {
         // It is seen where reviewers look, and the check run must not stay in progress forever.
         post.failed(error).await?;
@@ -103,7 +103,7 @@ struct Around<'a> {
 async fn act(
     around: &Around<'_>,
     base_commit: Result<Option<String>, String>,
-    store: &mut Store<'_>,
+    base_files: &mut BaseFiles<'_>,
     post: &mut Post<'_>,
 ) -> Result<Exit, Error> {
     let Around {
@@ -143,7 +143,7 @@ async fn act(
     let by_base = inputs.asked.policy_from_base;
     let mut base = match base_commit {
         Ok(Some(commit)) => {
-            let base = Base::read(&commit, &request.server, at, store).await;
+            let base = Base::read(&commit, &request.server, at, base_files).await;
             match base.trouble().filter(|_| by_base) {
                 // A pull request that mends the base's configuration can be accepted.
                 Some(problem) if !(base.is_broken() && acceptance.is_given()) => Some(Err(problem)),
@@ -191,7 +191,7 @@ async fn act(
             .map(|it| store::path_for(&merged.pattern_of_base, &it.name))
             .collect();
         paths.extend(base.baseline_paths(&merged.pattern_of_base));
-        base.read_baselines(paths, at, store).await;
+        base.read_baselines(paths, at, base_files).await;
     }
     post.start().await;
     let questions = Questions {
@@ -207,7 +207,7 @@ async fn act(
     let mut result = check(&questions, (plan, request.jobs), Arc::new(Notes)).await?;
     result.keep_places_in(committed);
     let in_diff = match &base {
-        Some(Ok(base)) => Some(changed_files(&result, &base.commit, at, store).await),
+        Some(Ok(base)) => Some(changed_files(&result, &base.commit, at, base_files).await),
         _ => None,
     };
     let page = Page {
@@ -265,7 +265,7 @@ async fn changed_files(
     result: &Answered,
     base: &str,
     at: &Whereabouts,
-    store: &mut Store<'_>,
+    base_files: &mut BaseFiles<'_>,
 ) -> BTreeSet<String> {
     let approved = result.approval.iter().flat_map(|it| it.report.changes());
     let places = result.live.changes().chain(approved);
@@ -276,7 +276,7 @@ async fn changed_files(
         let now = at
             .root()
             .and_then(|root| crate::files::read_to_string(&root.join(&path)).ok());
-        let is_same = match store.text(base, &path).await {
+        let is_same = match base_files.text(base, &path).await {
             Found::Read(text) => Some(text) == now,
             Found::Absent => now.is_none(),
             // It is not known; a reader is not harmed by an annotation.

@@ -10,6 +10,7 @@ use super::flags::{
 };
 use super::value_parsers;
 use super::version;
+use crate::run::init::Ci;
 use crate::settings::MOST_PARTS;
 
 /// Keeps an MCP server's contract from drifting.
@@ -532,8 +533,8 @@ pub(super) struct InitArgs {
     #[arg(short, long)]
     pub(super) yes: bool,
     /// Which CI to write a file for [default: gitlab if there is a .gitlab-ci.yml, else github]
-    #[arg(long, value_enum)]
-    pub(super) ci: Option<CiName>,
+    #[arg(long, value_parser = value_parsers::keyword(Ci::ALL, Ci::word))]
+    pub(super) ci: Option<Ci>,
     /// Write .pre-commit-config.yaml as well
     #[arg(long)]
     pub(super) pre_commit: bool,
@@ -549,13 +550,6 @@ pub(super) struct InitArgs {
     /// Pass this environment variable to the server (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(super) pass_env: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum CiName {
-    Github,
-    Gitlab,
-    None,
 }
 
 /// `mcp-keel review`

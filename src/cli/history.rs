@@ -11,7 +11,6 @@ use crate::report::{escape, signature, terminal};
 use crate::run::history::{self, Place, Revision};
 use crate::run::plan::today;
 use crate::run::{Error, Exit};
-use crate::sentences::history as sentences;
 
 /// `mcp-keel log`: when the contract changed.
 pub(super) fn log(args: LogArgs) -> Result<Exit, Error> {
@@ -38,8 +37,10 @@ pub(super) fn log(args: LogArgs) -> Result<Exit, Error> {
             }
             if revisions.is_empty() {
                 text = match &args.tool {
-                    Some(tool) => sentences::nothing_about(&escape::line(tool)),
-                    None => sentences::no_history().to_owned(),
+                    Some(tool) => {
+                        format!("No commit of the baseline is about {}.", escape::line(tool))
+                    }
+                    None => "No commit touched the baseline.".to_owned(),
                 } + "\n";
             }
             output::print(&text)?;
@@ -65,7 +66,12 @@ fn revision_text(revision: &Revision) -> String {
         escape::short(&revision.subject, 100)
     );
     for (server, old, new) in &revision.versions {
-        let line = sentences::version_changed(server, old.as_deref(), new.as_deref());
+        let line = match (old, new) {
+            (Some(old), Some(new)) => format!("{server}: version {old} → {new}"),
+            (None, Some(new)) => format!("{server}: version {new}"),
+            (Some(old), None) => format!("{server}: version {old} → none"),
+            (None, None) => server.clone(),
+        };
         text += &format!("  {}\n", escape::short(&line, 200));
     }
     for (server, change) in &revision.changes {
@@ -162,7 +168,10 @@ pub(super) fn git_diff(arguments: &[PathBuf]) -> Result<Exit, Error> {
             output::print(&format!("mcp-keel diff {shown}\n\n{text}\n"))?;
         }
         (Err(error), _) | (_, Err(error)) => {
-            let note = sentences::not_a_baseline(&shown, error.message());
+            let note = format!(
+                "mcp-keel: {shown} is not a readable baseline ({}); as text:",
+                error.message()
+            );
             output::print(&format!(
                 "{}\n{}",
                 escape::line(&note),
@@ -185,7 +194,12 @@ pub(super) fn git_merge(
         return Ok(Exit::Pass);
     }
     let path = path.map_or_else(|| ours.display().to_string(), str::to_owned);
-    let text = sentences::merge_conflict(&path, &conflicts);
+    let mut text = format!("mcp-keel: {path}: both sides changed the same things differently:");
+    for place in &conflicts {
+        text += &format!("\n  {place}");
+    }
+    text +=
+        "\ntake one side as a whole (`git checkout --ours` or `--theirs`), then run `mcp-keel pin`";
     output::complain(&escape::block(&text));
     Ok(Exit::Drift)
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::args::{CiName, InitArgs};
+use super::args::InitArgs;
 use super::output;
 use super::progress::Progress;
 use crate::report::{escape, listing};
-use crate::run::init::{self, Choice, Ci, Fit, InitRequest};
+use crate::run::init::{self, Choice, Fit, InitRequest};
 use crate::run::{Error, Exit};
-use crate::sentences::{init as sentences, pin};
+use crate::sentences::pin;
 
 pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
     let asks = !args.yes && output::is_attended();
@@ -16,11 +16,7 @@ pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
         command: args.command,
         env: args.env,
         pass_env: args.pass_env,
-        ci: args.ci.map(|it| match it {
-            CiName::Github => Ci::GitHub,
-            CiName::Gitlab => Ci::GitLab,
-            CiName::None => Ci::None,
-        }),
+        ci: args.ci,
         pre_commit: args.pre_commit,
         owners: args.codeowners,
         force: args.force,
@@ -40,7 +36,10 @@ pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
     let choice = match &fits[..] {
         [] => {
             let list = lists.into_iter().next().unwrap_or_default();
-            output::print(&format!("{}\n", escape::line(&sentences::from_list(&list))))?;
+            output::print(&format!(
+                "{}\n",
+                escape::line(&format!("found   {list}, a list of servers"))
+            ))?;
             Choice::List(list)
         }
         [fit] => Choice::Command(Box::new(fit.clone())),
@@ -64,9 +63,8 @@ pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
         }
     }
     output::print(&format!(
-        "\n{}\n{}\n",
-        sentences::to_commit(&written.commit),
-        sentences::next()
+        "\nCommit them: git add {}\nFrom now on `mcp-keel check` compares the server with its baseline.\n",
+        written.commit.join(" ")
     ))?;
     Ok(if failed.is_empty() {
         Exit::Pass
@@ -80,7 +78,7 @@ fn chosen(fits: &[Fit]) -> Result<Fit, Error> {
     for (index, fit) in fits.iter().enumerate() {
         output::print(&format!("  {}  {}\n", index + 1, escape::line(&fit.line())))?;
     }
-    let answer = output::answer(&format!("{} [1]: ", sentences::several_fit()))?;
+    let answer = output::answer("Which one is the server? Its number [1]: ")?;
     let answer = answer.unwrap_or_default();
     let number = match answer.trim() {
         "" => 1,

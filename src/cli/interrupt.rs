@@ -10,30 +10,28 @@ use std::time::Duration;
 /// How long a server may take to exit after a signal. GitHub waits 7.5 s between its two signals.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long the final actions may take.
+/// How long the cleanup may take.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How long the program may be busy after a signal before the watching thread ends it.
 const BUSY: Duration = Duration::from_millis(250);
 
-type LastWords = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Cleanup = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+static ON_INTERRUPT: Mutex<Option<Cleanup>> = Mutex::new(None);
 
-/// What to do, on any runtime, if a signal ends the program before [`nothing_left_to_say`].
-pub(super) fn last_words(words: impl Future<Output = ()> + Send + 'static) {
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::pin(words));
+/// What to do, on any runtime, if a signal ends the program before [`clear_on_interrupt`].
+pub(super) fn on_interrupt(cleanup: impl Future<Output = ()> + Send + 'static) {
+    *ON_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::pin(cleanup));
 }
 
-/// The final actions are no longer needed.
-pub(super) fn nothing_left_to_say() {
-    LAST_WORDS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+/// Nothing has to be done any more if a signal ends the program. Returns what would have been.
+pub(super) fn clear_on_interrupt() -> Option<Cleanup> {
+    let mut cleanup = ON_INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner);
+    cleanup.take()
 }
 
-/// Ends the servers and runs the final actions. A second caller waits for the first to end the
+/// Ends the servers and runs the cleanup. A second caller waits for the first to end the
 /// program.
 pub(super) async fn end() {
     static BEGUN: AtomicBool = AtomicBool::new(false);
@@ -41,16 +39,12 @@ pub(super) async fn end() {
         // Not forever: a signal ends the program in bounded time, whatever goes wrong on the way.
         return tokio::time::sleep(GRACE + PATIENCE).await;
     }
-    // On a thread of its own: a server may have to write its last words before it exits, and this
+    // On a thread of its own: a server may have to write something before it exits, and this
     // runtime reads them.
     let _ = tokio::task::spawn_blocking(|| crate::launch::end_all(GRACE)).await;
     super::progress::end();
-    let words = LAST_WORDS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    if let Some(words) = words {
-        let _ = tokio::time::timeout(PATIENCE, words).await;
+    if let Some(cleanup) = clear_on_interrupt() {
+        let _ = tokio::time::timeout(PATIENCE, cleanup).await;
     }
 }
 

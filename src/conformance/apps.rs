@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::canonical::Json;
-use crate::sentences::conformance as sentences;
 use crate::surface::{Kind, Surface, app_document};
 
 /// Where a tool names its document.
@@ -20,9 +19,13 @@ pub(super) fn pointer(tool: &Json) -> &'static str {
 pub(super) fn problem(tool: &Json, surface: &Surface) -> Option<String> {
     let uri = app_document(tool)?;
     if !uri.starts_with("ui://") {
-        return Some(sentences::app_scheme(uri));
+        return Some(format!(
+            "`_meta.ui.resourceUri` must start with `ui://`, and is `{uri}`: hosts show nothing"
+        ));
     }
-    (declares_resources(surface) == Some(false)).then(|| sentences::app_without_resources(uri))
+    (declares_resources(surface) == Some(false)).then(|| {
+        format!("the server declares no `resources`, so hosts cannot read `{uri}` and show nothing")
+    })
 }
 
 /// Whether the server declares `resources`; `None` if the source does not say.

@@ -1,7 +1,6 @@
 //! Whether a server's card contradicts the server.
 
 use crate::canonical::Json;
-use crate::sentences::conformance as sentences;
 use crate::surface::Surface;
 
 /// Where a card contradicts the server. Contents that are not a card are ignored.
@@ -12,7 +11,8 @@ pub(super) fn disagreements(card: &Json, surface: &Surface) -> Vec<(String, Stri
         return found;
     }
     let mut add = |member: &str, card: String, server: String| {
-        let message = sentences::card_says(member, &card, &server);
+        let message =
+            format!("`{member}` is {card} in the server's card and {server} in the server");
         found.push((format!("/{member}"), message));
     };
     for member in ["name", "version", "title"] {

@@ -18,9 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::schema::dialect::{self, Dialect};
-use crate::sentences::conformance as sentences;
+use crate::schema::shortened;
 use crate::surface::{Component, ComponentKey, Era, Kind, LIST_HINTS, Note, Surface, app_document};
+use crate::wording::counted;
 use wire::Revision;
+
+const ONLY_2020_12: &str =
+    "versions of Claude Code that accept only 2020-12 there refuse every call";
 
 /// A requirement for components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,7 +161,9 @@ impl<'a> Reader<'a> {
             demand: Demand::App,
             component: component.key.clone(),
             pointer: apps::pointer(&component.definition).to_owned(),
-            message: sentences::app_no_longer_listed(uri),
+            message: format!(
+                "`_meta.ui.resourceUri` points to `{uri}`, which is no longer listed: hosts show nothing"
+            ),
         })
     }
 
@@ -175,11 +181,32 @@ impl<'a> Reader<'a> {
             });
         };
         for it in wire::mismatches(component.kind, definition, self.revision) {
-            let problem = sentences::mismatch(&it.pointer, &it.expected, it.found);
+            let place = match it.pointer.as_str() {
+                "" => "the component".to_owned(),
+                pointer => format!("`{}`", dotted(pointer)),
+            };
+            let expected = it.expected;
+            let problem = match it.found {
+                None => format!("{place} is missing (must be {expected})"),
+                Some(_) if expected.starts_with(['"', '`']) => {
+                    format!("{place} must be {expected}")
+                }
+                Some(found) => format!("{place} must be {expected}, and is {found}"),
+            };
             let noun = component.kind.noun();
             let (demand, effect) = match component.kind {
-                Kind::Skill => (Demand::Skill, sentences::entry_refused(noun)),
-                _ => (Demand::Wire, sentences::whole_list_refused(noun, listed)),
+                Kind::Skill => (Demand::Skill, format!("clients must not load the {noun}")),
+                _ if listed == 1 => (
+                    Demand::Wire,
+                    "clients that validate refuse the list".to_owned(),
+                ),
+                _ => (
+                    Demand::Wire,
+                    format!(
+                        "clients that validate refuse the whole list ({})",
+                        counted(listed, noun)
+                    ),
+                ),
             };
             add(demand, it.pointer, format!("{problem}: {effect}"));
         }
@@ -211,21 +238,36 @@ impl<'a> Reader<'a> {
             };
             if let Some(address) = dialect::unknown(schema) {
                 let pointer = format!("/{member}/$schema");
-                let message = sentences::unknown_dialect(&pointer, address);
+                let message = format!(
+                    "`{}` is `{}`, not a known dialect of JSON Schema: clients must refuse the schema",
+                    dotted(&pointer),
+                    shortened(address)
+                );
                 add(Demand::Dialect, pointer, message);
             } else if let Some(it) = dialect::invalid(schema, self.dialect()) {
                 let pointer = format!("/{member}{}", it.pointer);
-                let message = sentences::not_a_schema(&pointer, it.dialect);
+                let message = format!(
+                    "not valid JSON Schema ({}) at `{}`: models' APIs reject the whole request",
+                    it.dialect,
+                    dotted(&pointer)
+                );
                 add(Demand::Dialect, pointer, message);
             }
             for (at, to) in dialect::external_references(schema) {
                 let pointer = format!("/{member}{at}");
-                let message = sentences::external_reference(&pointer, &to);
+                let message = format!(
+                    "`{}` leads to `{to}`, outside the schema: clients must not fetch it and should reject the \
+                     schema",
+                    dotted(&pointer)
+                );
                 add(Demand::Reference, pointer, message);
             }
             let (schemas, deepest) = dialect::size(schema);
             if schemas > MOST_SCHEMAS || deepest > DEEPEST {
-                let message = sentences::too_large(member, schemas, deepest);
+                let message = format!(
+                    "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
+                    counted(schemas, "schema")
+                );
                 add(Demand::Size, format!("/{member}"), message);
             }
         }
@@ -235,7 +277,7 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some((pointer, dialect)) = clients::old_output_dialect(definition) {
-            let message = sentences::old_output_dialect(dialect);
+            let message = format!("`outputSchema` declares {dialect}: {ONLY_2020_12}");
             add(Demand::OutputDialect, pointer, message);
         }
         if let Some(name) = definition.get("name").and_then(Json::as_text) {
@@ -243,7 +285,11 @@ impl<'a> Reader<'a> {
             let server = self.surface.server_name();
             // Not under the key of its name: another tool has it.
             if component.key != ComponentKey::of(component.kind, definition) {
-                let message = sentences::name_taken(name);
+                let message = format!(
+                    "another tool is also called `{}`: Anthropic's API refuses the request, with every tool in \
+                     it",
+                    shortened(name)
+                );
                 add(Demand::Client, "/name".to_owned(), message);
             }
             if let Some(message) = names::problem(name) {
@@ -273,6 +319,15 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// `/inputSchema/type` as people write it: `inputSchema.type`.
+fn dotted(pointer: &str) -> String {
+    pointer
+        .trim_start_matches('/')
+        .replace('/', ".")
+        .replace("~1", "/")
+        .replace("~0", "~")
+}
+
 /// One violation per requirement: the first, with the number of others.
 pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
     let mut groups: Vec<(Violation, usize)> = Vec::new();
@@ -288,7 +343,10 @@ pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
     groups
         .into_iter()
         .map(|(mut violation, others)| {
-            sentences::and_others(&mut violation.message, others);
+            if others > 0 {
+                let others = counted(others, "more place");
+                violation.message += &format!("; and at {others}");
+            }
             violation
         })
         .collect()
@@ -332,12 +390,14 @@ pub fn notes(
             notes.extend(wrong.map(|hint| Note {
                 rule: RuleId::ListRefused,
                 component: None,
-                message: sentences::hint_invalid(method, hint),
+                message: hint_invalid(method, hint),
             }));
         }
     }
     if of_old_dialects.len() > 1 {
-        let message = sentences::old_output_dialects(of_old_dialects.len());
+        let tools = counted(of_old_dialects.len(), "tool");
+        let message =
+            format!("{tools} declare a dialect before 2020-12 in `outputSchema`: {ONLY_2020_12}");
         notes.push(Note {
             rule: Demand::OutputDialect.finding(),
             component: None,
@@ -347,4 +407,14 @@ pub fn notes(
         notes.append(&mut of_old_dialects);
     }
     notes
+}
+
+/// A cache hint of a list that violates the protocol's schema.
+pub(crate) fn hint_invalid(method: &str, hint: &str) -> String {
+    let expected = if hint == "ttlMs" {
+        "an integer of at least 0"
+    } else {
+        "\"public\" or \"private\""
+    };
+    format!("`{hint}` of `{method}` must be {expected}: clients that validate refuse the list")
 }

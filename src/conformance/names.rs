@@ -1,8 +1,6 @@
 //! The names of tools: their characters, their length, and their length with the prefix that
 //! clients add.
 
-use crate::sentences::conformance as sentences;
-
 /// The protocol's limit.
 const LONGEST: usize = 128;
 
@@ -14,13 +12,20 @@ pub(super) fn problem(name: &str) -> Option<String> {
     let is_allowed =
         |character: &char| character.is_ascii_alphanumeric() || "_.-".contains(*character);
     if name.is_empty() {
-        return Some(sentences::name_empty());
+        return Some("the name is empty (allowed: 1 to 128 of A-Z a-z 0-9 _ . -)".to_owned());
     }
     if let Some(character) = name.chars().find(|it| !is_allowed(it)) {
-        return Some(sentences::name_character(character));
+        let shown = if character.is_ascii_graphic() {
+            format!("`{character}`")
+        } else {
+            format!("U+{:04X}", u32::from(character))
+        };
+        return Some(format!(
+            "the name contains {shown} (allowed: A-Z a-z 0-9 _ . -)"
+        ));
     }
     let length = name.chars().count();
-    (length > LONGEST).then(|| sentences::name_long(length, LONGEST))
+    (length > LONGEST).then(|| format!("the name has {length} characters (allowed: {LONGEST})"))
 }
 
 /// Why a name is too long with the client's prefix `mcp__SERVER__`. The server's own name is used,
@@ -34,8 +39,11 @@ pub(super) fn too_long(server: Option<&str>, name: &str) -> Option<String> {
         .collect();
     let full = format!("mcp__{server}__{name}");
     let length = full.chars().count();
-    (length > LONGEST_WITH_PREFIX)
-        .then(|| sentences::prefixed_name_long(&full, length, LONGEST_WITH_PREFIX))
+    (length > LONGEST_WITH_PREFIX).then(|| {
+        format!(
+            "`{full}`, as clients call it, has {length} characters; models' APIs allow {LONGEST_WITH_PREFIX}"
+        )
+    })
 }
 
 #[cfg(test)]

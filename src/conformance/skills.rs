@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::canonical::Json;
-use crate::sentences::conformance as sentences;
+use crate::wording::counted;
 
 /// Every host must load a skill with this many files.
 const MOST_FILES: usize = 512;
@@ -18,7 +18,10 @@ pub(super) fn problems(skill: &Json) -> Vec<(String, String)> {
         return found;
     };
     let Some(folder) = uri.strip_suffix("/SKILL.md") else {
-        found.push(("/uri".to_owned(), sentences::skill_without_file()));
+        found.push((
+            "/uri".to_owned(),
+            "`uri` must end in `/SKILL.md`".to_owned(),
+        ));
         return found;
     };
     let name = skill.get("frontmatter").and_then(|it| it.get("name"));
@@ -27,7 +30,7 @@ pub(super) fn problems(skill: &Json) -> Vec<(String, String)> {
     {
         found.push((
             "/frontmatter/name".to_owned(),
-            sentences::skill_name(folder),
+            format!("`frontmatter.name` must be the last part of `{folder}`"),
         ));
     }
     let Some(files) = skill.get("resources").and_then(Json::as_array) else {
@@ -47,22 +50,25 @@ pub(super) fn problems(skill: &Json) -> Vec<(String, String)> {
         if !is_inside {
             found.push((
                 format!("/resources/{place}/uri"),
-                sentences::skill_file_outside(),
+                "a file is outside the folder of `SKILL.md`".to_owned(),
             ));
         } else if !seen.insert(file) {
             found.push((
                 format!("/resources/{place}/uri"),
-                sentences::skill_file_repeated(),
+                "a file is listed twice".to_owned(),
             ));
         }
     }
     if !seen.contains(uri) {
-        found.push(("/resources".to_owned(), sentences::skill_file_missing()));
+        found.push((
+            "/resources".to_owned(),
+            "`resources` does not list `SKILL.md` itself".to_owned(),
+        ));
     }
     if files.len() > MOST_FILES || bytes > MOST_BYTES {
         found.push((
             "/resources".to_owned(),
-            sentences::skill_too_large(files.len(), bytes),
+            format!("{} with {bytes} bytes; clients need not load more than 512 files or 16777216 bytes", counted(files.len(), "file")),
         ));
     }
     found
@@ -80,9 +86,14 @@ pub(super) fn content_problem(content: &Json, is_of_skill: bool) -> Option<(Stri
     if let Some(code) = content.get("error") {
         return Some((
             "/error".to_owned(),
-            sentences::unreadable(&code.to_string()),
+            format!("it cannot be read (error {code}), but clients are pointed to it"),
         ));
     }
     let is_read = is_of_skill && content.get("digest").is_some();
-    is_read.then(|| ("/digest".to_owned(), sentences::not_as_listed()))
+    is_read.then(|| {
+        (
+            "/digest".to_owned(),
+            "it does not match its listed digest: clients must not use it".to_owned(),
+        )
+    })
 }

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located, meta, tool};
+use super::{Change, located, meta, quoted_list, tool};
 use crate::canonical::{Json, Object, pointer};
+use crate::conformance::hint_invalid;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::{conformance, drift as sentences};
 use crate::surface::{CacheScope, Component, Era, Kind, LIST_HINTS, Surface, app_document};
+use crate::wording::{join_with_and, what_happened};
 
 /// The extension for user interfaces.
 pub(super) const APPS: &str = "io.modelcontextprotocol/ui";
@@ -43,8 +44,11 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
         let change = match path.as_slice() {
             ["extensions", name] => part.extension(name),
             ["extensions", name, ..] => {
-                let message =
-                    sentences::extension_setting(name, &path[2..].join("."), before, after);
+                let setting = path[2..].join(".");
+                let message = format!(
+                    "extension `{name}`: `{setting}` {}",
+                    what_happened(before, after)
+                );
                 Change::new(RuleId::ExtensionChanged, "", message)
             }
             ["experimental", name] => part.experimental(name),
@@ -52,7 +56,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
             [name] => part.capability(name),
             [name, flag @ ("listChanged" | "subscribe")] => part.flag(name, flag),
             _ => {
-                let message = sentences::capability(&path.join("."), before, after);
+                let message = capability_message(&path.join("."), before, after);
                 Change::new(RuleId::CapabilityChanged, "", message)
             }
         };
@@ -60,6 +64,10 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
         change.pointer = format!("/capabilities{}", difference.pointer);
         changes.push(change);
     }
+}
+
+fn capability_message<T>(name: &str, old: Option<T>, new: Option<T>) -> String {
+    format!("capability `{name}` {}", what_happened(old, new))
 }
 
 /// Capabilities with both maps, so that each added or removed member of a map is a separate
@@ -82,7 +90,10 @@ fn empty_map(name: &str, old: Option<&Json>, new: Option<&Json>, changes: &mut V
     let is_empty = |map: Option<&Json>| map.and_then(Json::as_object).is_some_and(Object::is_empty);
     let one_sided = old.is_none() != new.is_none();
     if one_sided && (is_empty(old) || is_empty(new)) {
-        let message = sentences::capability_empty(name, old, new);
+        let message = format!(
+            "capability `{name}` {}; it was empty",
+            what_happened(old, new)
+        );
         let at = format!("/capabilities/{name}");
         let mut change = Change::new(RuleId::CapabilityChanged, at, message).values(old, new);
         change.level = Level::Cosmetic;
@@ -106,18 +117,18 @@ impl Part<'_> {
         let (before, after) = (self.before, self.after);
         match (before, after) {
             (None, Some(_)) => {
-                let message = sentences::capability(name, before, after);
+                let message = capability_message(name, before, after);
                 Change::new(RuleId::CapabilityAdded, "", message)
             }
             (Some(_), None) => {
                 let offered = Offered::under(name, self.old);
-                let message = sentences::capability_removed(name, &offered.sentence());
+                let message = format!("capability `{name}` was removed; {}", offered.sentence());
                 let mut change = Change::new(RuleId::CapabilityRemoved, "", message);
                 change.level = offered.level_of_removal();
                 change
             }
             _ => {
-                let message = sentences::capability(name, before, after);
+                let message = capability_message(name, before, after);
                 Change::new(RuleId::CapabilityChanged, "", message)
             }
         }
@@ -134,13 +145,13 @@ impl Part<'_> {
         match (self.before, self.after) {
             (None, Some(_)) => self.tasks_added(&name, about_calls && !could && can, work),
             (Some(_), None) if path.len() == 1 || (about_calls && could && !can) => {
-                let message = sentences::capability_removed(&name, &offered.sentence());
+                let message = format!("capability `{name}` was removed; {}", offered.sentence());
                 let mut change = Change::new(RuleId::CapabilityRemoved, "", message);
                 change.level = offered.level_of_removal();
                 change
             }
             _ => {
-                let message = sentences::capability(&name, self.before, self.after);
+                let message = capability_message(&name, self.before, self.after);
                 let mut change = Change::new(RuleId::CapabilityChanged, "", message);
                 let is_unused = |surface| Offered::under("tasks", surface).count() == Some(0);
                 if is_unused(self.old) && is_unused(self.new) {
@@ -166,11 +177,15 @@ impl Part<'_> {
             broken.extend(now.filter_map(|tool| before.get(tool.key.as_str())));
         }
         let Some(first) = broken.first() else {
-            let message = sentences::capability(name, self.before, self.after);
+            let message = capability_message(name, self.before, self.after);
             return Change::new(RuleId::CapabilityAdded, "", message);
         };
         let names: Vec<&str> = broken.iter().map(|tool| tool.key.identity()).collect();
-        let message = sentences::tasks_now_required(name, &names);
+        let message = format!(
+            "capability `{name}` is new, and `taskSupport` is `required`: plain calls of {} are now rejected \
+             (-32601)",
+            quoted_list(&names)
+        );
         let mut change = Change::new(RuleId::CapabilityAdded, "", message);
         change.level = Level::Breaking;
         change.proof = tool::call_that_worked(&first.definition, work);
@@ -187,19 +202,24 @@ impl Part<'_> {
         let (was, is) = (means(self.before), means(self.after));
         let listed = |surface: &Surface| Offered::under(name, surface).count() != Some(0);
         let (level, message) = match (was, is) {
-            (Some(was), Some(is)) if was == is => {
-                (Level::Cosmetic, sentences::capability_stated(&called))
-            }
-            (Some(false), Some(true)) => {
-                (Level::Additive, sentences::capability_flag(&called, true))
-            }
+            (Some(was), Some(is)) if was == is => (
+                Level::Cosmetic,
+                format!("capability `{called}` is written differently, same meaning"),
+            ),
+            (Some(false), Some(true)) => (
+                Level::Additive,
+                format!("capability `{called}`: false → true"),
+            ),
             (Some(true), Some(false)) if !listed(self.old) && !listed(self.new) => {
-                let message = sentences::capability_removed(&called, sentences::nothing_listed());
+                let message =
+                    format!("capability `{called}` was removed; nothing was listed under it");
                 (Level::Cosmetic, message)
             }
-            (Some(true), Some(false)) => (Level::Risky, sentences::capability_flag(&called, false)),
+            (Some(true), Some(false)) => {
+                (Level::Risky, format!("capability `{called}`: true → false"))
+            }
             _ => {
-                let message = sentences::capability(&called, self.before, self.after);
+                let message = capability_message(&called, self.before, self.after);
                 (Level::Risky, message)
             }
         };
@@ -215,8 +235,7 @@ impl Part<'_> {
             (Some(_), None) => (RuleId::CapabilityRemoved, Level::Risky),
             _ => (RuleId::CapabilityChanged, Level::Risky),
         };
-        let message =
-            sentences::capability(&format!("experimental.{name}"), self.before, self.after);
+        let message = capability_message(&format!("experimental.{name}"), self.before, self.after);
         let mut change = Change::new(rule, "", message);
         change.level = level;
         change
@@ -226,11 +245,11 @@ impl Part<'_> {
         match (self.before, self.after) {
             (None, Some(_)) => {
                 let tools = self.users.1.of_extension(name);
-                Change::new(
-                    RuleId::ExtensionAdded,
-                    "",
-                    sentences::extension_added(name, tools),
-                )
+                let message = match tools {
+                    [] => format!("new extension `{name}`"),
+                    tools => format!("new extension `{name}`, used by {}", quoted_list(tools)),
+                };
+                Change::new(RuleId::ExtensionAdded, "", message)
             }
             (Some(_), None) => {
                 let tools = self.users.0.of_extension(name);
@@ -239,8 +258,18 @@ impl Part<'_> {
                     .filter(|kind| self.old.scope.kinds.contains(*kind))
                     .map(|kind| Offered::Listed(self.old.of_kind(kind).count(), kind.noun()));
                 let message = match &listed {
-                    Some(listed) => sentences::extension_list_removed(name, &listed.sentence()),
-                    None => sentences::extension_removed(name, tools),
+                    Some(listed) => {
+                        format!("extension `{name}` was removed; {}", listed.sentence())
+                    }
+                    None => match tools {
+                        [] => format!(
+                            "extension `{name}` was removed; no tool declares anything for it"
+                        ),
+                        tools => format!(
+                            "extension `{name}` was removed; it was used by {}",
+                            quoted_list(tools)
+                        ),
+                    },
                 };
                 let mut change = Change::new(RuleId::ExtensionRemoved, "", message);
                 let was_empty = listed.is_some_and(|it| it.count() == Some(0));
@@ -251,7 +280,7 @@ impl Part<'_> {
                 change
             }
             _ => {
-                let message = sentences::extension_setting(name, "", self.before, self.after);
+                let message = format!("the settings of extension `{name}` changed");
                 Change::new(RuleId::ExtensionChanged, "", message)
             }
         }
@@ -381,9 +410,11 @@ impl Offered {
 
     fn sentence(&self) -> String {
         match self {
-            Self::Listed(count, noun) => sentences::offered(*count, noun),
-            Self::LogMessages => sentences::offered_log_messages(),
-            Self::Unknown => sentences::offered_unknown(),
+            Self::Listed(0, _) => "nothing was listed under it".to_owned(),
+            Self::Listed(1, noun) => format!("1 {noun} was offered under it"),
+            Self::Listed(count, noun) => format!("{count} {noun}s were offered under it"),
+            Self::LogMessages => "log messages stop".to_owned(),
+            Self::Unknown => "what it offers is not read".to_owned(),
         }
     }
 }
@@ -399,7 +430,9 @@ pub(super) fn compare_revisions(old: &Surface, new: &Surface, changes: &mut Vec<
             is_recorded,
         ) {
             let was = Json::Array(was.iter().map(|it| Json::string(it.as_str())).collect());
-            let message = sentences::revisions_missing();
+            let message =
+                "`supportedVersions` is missing or not an array: clients cannot agree on a revision"
+                    .to_owned();
             let change = Change::new(RuleId::RevisionDropped, "/supportedVersions", message);
             changes.push(change.values(Some(&was), None));
         }
@@ -421,7 +454,15 @@ pub(super) fn compare_revisions(old: &Surface, new: &Surface, changes: &mut Vec<
     };
     if let Some(first) = lost.first() {
         let legacy = |of: &[String]| of.iter().any(|it| Era::of(it) == Era::Legacy);
-        let message = sentences::revisions_dropped(&lost, legacy(was) && !legacy(is));
+        let era = if legacy(was) && !legacy(is) {
+            ", and with it every revision that opens with `initialize`"
+        } else {
+            ""
+        };
+        let message = format!(
+            "`supportedVersions` lost {}{era}: clients limited to it cannot connect",
+            join_with_and(lost.iter().map(String::as_str))
+        );
         let request = first_request(first);
         push(
             RuleId::RevisionDropped,
@@ -432,12 +473,15 @@ pub(super) fn compare_revisions(old: &Surface, new: &Surface, changes: &mut Vec<
     if !gained.is_empty() {
         push(
             RuleId::RevisionAdded,
-            sentences::revisions_added(&gained),
+            format!(
+                "`supportedVersions` now has {}",
+                join_with_and(gained.iter().map(String::as_str))
+            ),
             None,
         );
     }
     if lost.is_empty() && gained.is_empty() && was != is {
-        let message = sentences::revisions_reordered();
+        let message = "`supportedVersions` is listed in another order".to_owned();
         push(RuleId::DefinitionRespelled, message, None);
     }
 }
@@ -486,7 +530,7 @@ pub(super) fn compare_other_members(old: &Surface, new: &Surface, changes: &mut 
                 list_hint(at, method, hint, after)
             }
             _ => {
-                let message = sentences::member(&path.join("."), before, after);
+                let message = format!("`{}` {}", path.join("."), what_happened(before, after));
                 Change::new(RuleId::UnclassifiedChange, at, message)
             }
         };
@@ -497,10 +541,10 @@ pub(super) fn compare_other_members(old: &Surface, new: &Surface, changes: &mut 
 /// A cache hint of a list in a form that the protocol does not allow, or no longer.
 fn list_hint(at: String, method: &str, hint: &str, after: Option<&Json>) -> Change {
     if after.is_some() {
-        let message = conformance::hint_invalid(method, hint);
+        let message = hint_invalid(method, hint);
         return Change::new(RuleId::ListNowRefused, at, message);
     }
-    let message = sentences::hint_valid(method, hint);
+    let message = format!("`{method}`: `{hint}` is valid again");
     Change::new(RuleId::CacheScopeChanged, at, message).exposure(Exposure::None)
 }
 
@@ -525,7 +569,16 @@ pub(super) fn compare_caching(old: &Surface, new: &Surface, changes: &mut Vec<Ch
         let at = pointer::join("/caching", method);
         let json = |scope: Option<CacheScope>| scope.map(|it| Json::string(it.word()));
         let word = |scope: Option<CacheScope>| scope.map_or("none", CacheScope::word);
-        let message = sentences::cache_scope(method, word(was), word(is));
+        let effect = if is == Some(CacheScope::Public) {
+            ": caches may now give one user's answer to another"
+        } else {
+            ""
+        };
+        let message = format!(
+            "`{method}`: cacheScope {} → {}{effect}",
+            word(was),
+            word(is)
+        );
         let mut change = Change::new(
             RuleId::CacheScopeChanged,
             format!("{at}/cacheScope"),

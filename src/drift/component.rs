@@ -7,8 +7,12 @@ use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::drift as sentences;
 use crate::surface::{Component, Kind};
+use crate::wording::what_happened;
+
+/// The message of a change that is only one of spelling.
+pub(super) const RESPELLED: &str =
+    "same meaning, written differently: order of members or spelling of a number";
 
 pub(crate) fn added(component: &Component) -> Change {
     let (rule, exposure) = match component.kind {
@@ -33,12 +37,16 @@ pub(crate) fn added(component: &Component) -> Change {
     let exposure = exposure.max(icons.map_or(Exposure::None, |icons| {
         meta::icon_exposure(None, Some(icons))
     }));
-    let described = component
+    let description = component
         .definition
         .get("description")
-        .and_then(Json::as_text);
-    let described = described.map(|text| text.to_string_lossy());
-    let message = sentences::added(component.kind.noun(), described);
+        .and_then(Json::as_text)
+        .map(|text| text.to_string_lossy());
+    let noun = component.kind.noun();
+    let message = match description {
+        Some(text) if !text.is_empty() => format!("new {noun}: {text}"),
+        _ => format!("new {noun}"),
+    };
     let mut change = Change::new(rule, "", message)
         .values(None, Some(&component.contract()))
         .exposure(exposure);
@@ -59,7 +67,7 @@ pub(super) fn removed(component: &Component, work: &Work) -> Change {
             content::Subject::Document => RuleId::ContentRemoved,
         },
     };
-    let message = sentences::removed(component.kind.noun());
+    let message = format!("{} removed", component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
     if component.kind == Kind::Tool {
         change.proof = tool::call_that_worked(&component.definition, work);
@@ -105,7 +113,7 @@ pub(super) fn compare(old: &Component, new: &Component, work: &Work, changes: &m
         changes.push(respelling(&after));
     }
     if changes.len() == first {
-        let message = sentences::unexplained();
+        let message = "changed in a way that no rule describes".to_owned();
         changes.push(
             Change::new(RuleId::UnclassifiedChange, "", message)
                 .values(Some(&before), Some(&after)),
@@ -220,13 +228,13 @@ impl Member<'_> {
 
     /// One change for the whole member.
     pub(super) fn whole(&self, changes: &mut Vec<Change>, rule: RuleId) {
-        let message = sentences::member(self.name, self.old, self.new);
+        let message = format!("`{}` {}", self.name, what_happened(self.old, self.new));
         changes.push(Change::new(rule, self.pointer(), message).values(self.old, self.new));
     }
 
     /// One change for a text that a model or a person reads.
     fn text(&self, changes: &mut Vec<Change>, rule: RuleId) {
-        let message = sentences::text(self.name, self.old, self.new);
+        let message = text_message(self.name, self.old, self.new);
         changes.push(Change::new(rule, self.pointer(), message).text(self.old, self.new));
     }
 
@@ -238,8 +246,10 @@ impl Member<'_> {
         for difference in located::differences(old, new) {
             let at = format!("{}{}", self.pointer(), difference.pointer);
             let name = at.trim_start_matches('/').replace('/', ".");
-            let message =
-                sentences::member(&name, difference.old.as_ref(), difference.new.as_ref());
+            let message = format!(
+                "`{name}` {}",
+                what_happened(difference.old.as_ref(), difference.new.as_ref())
+            );
             changes.push(
                 Change::new(rule, at, message)
                     .values(difference.old.as_ref(), difference.new.as_ref()),
@@ -248,13 +258,25 @@ impl Member<'_> {
     }
 }
 
+/// `description changed`
+pub(super) fn text_message<T>(name: &str, old: Option<T>, new: Option<T>) -> String {
+    match (old.is_some(), new.is_some()) {
+        (false, _) => format!("{name} added"),
+        (_, false) => format!("{name} removed"),
+        _ => format!("{name} changed"),
+    }
+}
+
 /// The change of a definition that means the same and is written differently. Which of two members
 /// of one name counts depends on the parser, so one of them can hide a text from reviewers.
 fn respelling(after: &Json) -> Change {
     match after.repeated_members().first() {
-        None => Change::new(RuleId::DefinitionRespelled, "", sentences::respelled()),
+        None => Change::new(RuleId::DefinitionRespelled, "", RESPELLED.to_owned()),
         Some((_, name)) => {
-            let message = sentences::respelled_with_repeats(name.to_string_lossy());
+            let message = format!(
+                "`{}` is given more than once: which value counts depends on the parser",
+                name.to_string_lossy()
+            );
             let mut change = Change::new(RuleId::DefinitionRespelled, "", message);
             change.level = Level::Risky;
             change.exposure = Exposure::High;

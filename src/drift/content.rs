@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Change;
 use super::component::Member;
+use super::{Change, quoted_list};
 use crate::canonical::Json;
 use crate::rules::RuleId;
-use crate::sentences::drift as sentences;
 
 /// What a content is about.
 pub(super) enum Subject {
@@ -32,7 +31,7 @@ pub(super) fn subject(content: &Json) -> Subject {
 pub(super) fn member(member: &Member<'_>, changes: &mut Vec<Change>) {
     match member.name {
         "digest" => {
-            let message = sentences::content_changed();
+            let message = "content changed (digest differs)".to_owned();
             let change = Change::new(RuleId::ContentChanged, "/digest", message);
             changes.push(change.values(member.old, member.new));
         }
@@ -54,13 +53,14 @@ fn scopes(member: &Member<'_>, changes: &mut Vec<Change>) {
         scopes.filter_map(Json::as_str).map(str::to_owned).collect()
     };
     let (was, is) = (read(member.old), read(member.new));
-    for (rule, scopes) in [
-        (RuleId::ScopeAdded, is.difference(&was)),
-        (RuleId::ScopeRemoved, was.difference(&is)),
+    for (rule, what, scopes) in [
+        (RuleId::ScopeAdded, "new", is.difference(&was)),
+        (RuleId::ScopeRemoved, "removed", was.difference(&is)),
     ] {
         let scopes: Vec<&str> = scopes.map(String::as_str).collect();
         if !scopes.is_empty() {
-            let message = sentences::scopes(rule == RuleId::ScopeAdded, &scopes);
+            let noun = if scopes.len() == 1 { "scope" } else { "scopes" };
+            let message = format!("{what} {noun} {}", quoted_list(&scopes));
             changes.push(Change::new(rule, "/scopes", message).values(member.old, member.new));
         }
     }

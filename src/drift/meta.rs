@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::component::Member;
-use super::{Change, located};
+use super::{Change, located, quoted_list};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::drift as sentences;
 use crate::surface::{Icon, IconProblem, Kind, Surface};
+use crate::wording::what_happened;
 
 /// Who may call a tool by default.
 const EVERYONE: [&str; 2] = ["model", "app"];
@@ -194,20 +194,37 @@ fn visibility(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
         change.exposure = exposure.unwrap_or(change.exposure);
         changes.push(change);
     };
+    let message = |effects: Vec<String>| format!("`_meta.ui.visibility`: {}", effects.join("; "));
     if !lost.is_empty() {
-        let message = sentences::visibility_narrowed(&lost);
-        push(RuleId::ToolVisibilityNarrowed, message, None);
+        let effects = lost.iter().map(|who| match *who {
+            "model" => "hosts no longer offer the tool to the model".to_owned(),
+            "app" => "hosts reject calls from the server's user interface".to_owned(),
+            other => format!("`{other}` was removed"),
+        });
+        push(
+            RuleId::ToolVisibilityNarrowed,
+            message(effects.collect()),
+            None,
+        );
     }
     if !gained.is_empty() {
-        let message = sentences::visibility_widened(&gained);
+        let effects = gained.iter().map(|who| match *who {
+            "model" => "the model can now call the tool".to_owned(),
+            "app" => "the server's user interface can now call the tool".to_owned(),
+            other => format!("`{other}` was added"),
+        });
         // The model acts on its own; an app on its user's actions.
         let exposure = (!gained.contains(&"model")).then_some(Exposure::Medium);
-        push(RuleId::ToolVisibilityWidened, message, exposure);
+        push(
+            RuleId::ToolVisibilityWidened,
+            message(effects.collect()),
+            exposure,
+        );
     }
     if lost.is_empty() && gained.is_empty() {
         push(
             rule,
-            sentences::stated_differently("_meta.ui.visibility"),
+            "`_meta.ui.visibility` is written differently, same meaning".to_owned(),
             None,
         );
     }
@@ -235,8 +252,11 @@ fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
             continue;
         }
         seen.push((was, is));
-        let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
-        let message = sentences::app_resource(text(was).as_deref(), text(is).as_deref());
+        let message = match (was.and_then(Json::as_str), is.and_then(Json::as_str)) {
+            (Some(was), Some(is)) => format!("results are shown by another document: {was} → {is}"),
+            (None, Some(is)) => format!("results are now shown by the document {is}"),
+            _ => "results are no longer shown by a document of the server".to_owned(),
+        };
         let mut change = Change::new(RuleId::AppResourceChanged, place, message).values(was, is);
         if is.is_none() {
             change.exposure = Exposure::None;
@@ -245,7 +265,7 @@ fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
     }
     let moved = nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new);
     if seen.is_empty() && moved {
-        let message = sentences::stated_differently("_meta.ui.resourceUri");
+        let message = "`_meta.ui.resourceUri` is written differently, same meaning".to_owned();
         changes.push(Change::new(rule, place, message).values(pair.0, pair.1));
     }
 }
@@ -302,7 +322,7 @@ fn stated(
         (one, other) => one.is_some() != other.is_some(),
     };
     if differ && !changes.iter().any(reported) {
-        let message = sentences::stated_differently(name);
+        let message = format!("`{name}` is written differently, same meaning");
         changes.push(Change::new(rule, place, message).values(was, is));
     }
 }
@@ -321,12 +341,18 @@ fn reach(
     for (rule, message, names) in [
         (
             RuleId::AppAccessWidened,
-            sentences::access_widened(list, &gained),
+            format!(
+                "the user interface may reach more: `{list}` now has {}",
+                quoted_list(&gained)
+            ),
             &gained,
         ),
         (
             RuleId::AppAccessNarrowed,
-            sentences::access_narrowed(list, &lost),
+            format!(
+                "the user interface may reach less: `{list}` lost {}",
+                quoted_list(&lost)
+            ),
             &lost,
         ),
     ] {
@@ -336,7 +362,7 @@ fn reach(
     }
     let listed_again = texts(was).is_some() && texts(is).is_some() && was != is;
     if gained.is_empty() && lost.is_empty() && listed_again && list != "permissions" {
-        let message = sentences::stated_differently(&format!("_meta.ui.csp.{list}"));
+        let message = format!("`_meta.ui.csp.{list}` is written differently, same meaning");
         changes.push(Change::new(rule, place, message).values(was, is));
     }
 }
@@ -363,8 +389,15 @@ fn domain(member: &Member<'_>, changes: &mut Vec<Change>) {
     let domain = |meta| at(meta, &["ui", "domain"]).filter(|it| is_text(it));
     let (was, is) = (domain(member.old), domain(member.new));
     if was != is {
-        let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
-        let message = sentences::app_domain(text(was).as_deref(), text(is).as_deref());
+        let shown = |domain: Option<&Json>| -> String {
+            let text = domain.and_then(Json::as_str);
+            text.unwrap_or("the host's default").to_owned()
+        };
+        let message = format!(
+            "origin of the user interface: {} → {}",
+            shown(was),
+            shown(is)
+        );
         let change = Change::new(RuleId::AppDomainChanged, "/_meta/ui/domain", message);
         changes.push(change.values(was, is));
     }
@@ -521,12 +554,13 @@ pub(super) fn annotations(member: &Member<'_>, rule: RuleId, changes: &mut Vec<C
             if std::mem::replace(&mut reported, true) {
                 continue;
             }
-            let message = sentences::audience_widened();
+            let message =
+                "`audience` now includes `assistant`: the text may reach the model".to_owned();
             Change::new(RuleId::AudienceWidened, "/annotations/audience", message)
                 .values(at(member.old, &["audience"]), at(member.new, &["audience"]))
         } else {
             let name = place.trim_start_matches('/').replace('/', ".");
-            let message = sentences::member(&name, before, after);
+            let message = format!("`{name}` {}", what_happened(before, after));
             let mut change = Change::new(rule, place, message).values(before, after);
             change.exposure = change.exposure.max(exposure(&change));
             change
@@ -588,7 +622,16 @@ pub(super) fn execution(member: &Member<'_>, changes: &mut Vec<Change>) {
         _ => RuleId::TaskSupportNarrowed,
     };
     if before != after {
-        let message = sentences::task_support(was.word(), is.word());
+        let effect = match is {
+            TaskSupport::Required => ": plain calls are rejected (-32601)",
+            TaskSupport::Forbidden => ": calls as a task are rejected (-32601)",
+            TaskSupport::Optional => "",
+        };
+        let message = if was == is {
+            "`execution.taskSupport` is written differently, same meaning".to_owned()
+        } else {
+            format!("`taskSupport`: {} → {}{effect}", was.word(), is.word())
+        };
         let change = Change::new(rule, "/execution/taskSupport", message);
         changes.push(change.values(before, after));
     }
@@ -679,9 +722,15 @@ pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change])
             change.proof = None;
             let [was, is] = [&change.old, &change.new].map(task_support_word);
             change.message = if knows_task_support(decisive) {
-                sentences::task_support_undeclared(was, is)
+                format!(
+                    "`taskSupport`: {was} → {is}; no effect until the server declares \
+                     `tasks.requests.tools.call`"
+                )
             } else {
-                sentences::task_support_undefined(was, is, &decisive.protocol_version)
+                format!(
+                    "`taskSupport`: {was} → {is}; {} does not define it",
+                    decisive.protocol_version
+                )
             };
         }
     }

@@ -28,6 +28,7 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::surface::{Component, ComponentKey, KindSet, Surface};
+use crate::wording::join_with_and;
 
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 pub(crate) use skill::allowed as allowed_tools;
@@ -216,4 +217,20 @@ fn only_in<'a>(
 ) -> Vec<&'a Component> {
     let mine = one.iter().filter(|(key, _)| !other.contains_key(*key));
     mine.map(|(_, component)| *component).collect()
+}
+
+/// How many names a sentence lists.
+const NAMED: usize = 5;
+
+/// `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``
+fn quoted_list(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{}`", it.as_ref()))
+        .collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    join_with_and(shown.iter().map(String::as_str))
 }

@@ -6,7 +6,6 @@ use super::component::Member;
 use super::{Change, located};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::sentences::drift as sentences;
 
 pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     let (Some(old), Some(new)) = (named(member.old), named(member.new)) else {
@@ -14,7 +13,7 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     };
     for (name, (index, argument)) in &old {
         if !new.contains_key(name) {
-            let message = sentences::argument_removed(name);
+            let message = format!("argument `{name}` removed");
             changes.push(
                 Change::new(RuleId::PromptArgumentRemoved, at(*index), message)
                     .values(Some(argument), None),
@@ -31,7 +30,8 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
                 } else {
                     RuleId::PromptArgumentAddedOptional
                 };
-                let message = sentences::argument_added(name, required);
+                let kind = if required { "required" } else { "optional" };
+                let message = format!("new {kind} argument `{name}`");
                 changes.push(Change::new(rule, at(*index), message).values(None, Some(argument)));
             }
         }
@@ -49,9 +49,9 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
             .collect::<Vec<_>>()
     };
     let message = if old.is_empty() && new.is_empty() {
-        sentences::no_arguments_spelled_out()
+        "an empty list of arguments was added or removed".to_owned()
     } else if old.keys().eq(new.keys()) && order(&old) != order(&new) {
-        sentences::arguments_reordered()
+        "the arguments are listed in another order".to_owned()
     } else {
         return;
     };
@@ -67,17 +67,17 @@ fn argument_changed(name: &str, index: usize, old: &Json, new: &Json, changes: &
         let (rule, message) = match (difference.pointer.as_str(), required(old), required(new)) {
             ("/required", false, true) => (
                 RuleId::PromptArgumentBecameRequired,
-                sentences::argument_became(name, true),
+                format!("argument `{name}` became required"),
             ),
             ("/required", true, false) => (
                 RuleId::PromptArgumentBecameOptional,
-                sentences::argument_became(name, false),
+                format!("argument `{name}` became optional"),
             ),
             (inside, _, _) => {
                 let what = pointer::tokens(inside).collect::<Vec<_>>().join(".");
                 (
                     RuleId::PromptArgumentChanged,
-                    sentences::argument_changed(name, &what),
+                    format!("argument `{name}`: `{what}` changed"),
                 )
             }
         };

@@ -4,7 +4,7 @@ use super::Change;
 use crate::canonical::{Json, pointer};
 use crate::provider::{Provider, Violation, violations};
 use crate::rules::RuleId;
-use crate::sentences::{self, list};
+use crate::wording::join_with_and;
 
 /// The first thing in a tool that some providers reject.
 struct Obstacle {
@@ -39,11 +39,11 @@ pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
         changes.push(change.values(value(old), value(new)));
     };
     for obstacle in exceeded {
-        let message = sentences::drift::provider_refuses(&obstacle.sentence());
+        let message = format!("no longer accepted by {}", obstacle.sentence());
         push(RuleId::ProviderLimitExceeded, obstacle, message);
     }
     for obstacle in met {
-        let message = sentences::drift::provider_accepts(&obstacle.providers());
+        let message = format!("now accepted by {}", obstacle.providers());
         push(RuleId::ProviderLimitMet, obstacle, message);
     }
 }
@@ -65,7 +65,12 @@ fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<
             tokens.truncate(tokens.len() - 2);
         }
         let parameter = tokens.get(1..).and_then(<[_]>::last).map(String::as_str);
-        let message = sentences::drift::properties_omitted(parameter);
+        let message = match parameter {
+            Some(name) => format!(
+                "`{name}`: `properties` was left out, and OpenAI's models no longer see the parameter"
+            ),
+            None => "`properties` was left out, and OpenAI's API rejects the tool".to_owned(),
+        };
         let at = pointer::join(&place, "properties");
         let change = Change::new(RuleId::ObjectPropertiesOmitted, at, message);
         changes.push(change.values(Some(properties), None));
@@ -138,7 +143,7 @@ fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) 
 impl Obstacle {
     /// "openai-strict and gemini".
     fn providers(&self) -> String {
-        list(self.refusals.iter().map(|(provider, _)| provider.word()))
+        join_with_and(self.refusals.iter().map(|(provider, _)| provider.word()))
     }
 
     /// "openai-strict and gemini: `not` is not supported", with separate reasons if they differ.
@@ -151,9 +156,9 @@ impl Obstacle {
                 None => reasons.push((reason, vec![provider.word()])),
             }
         }
-        let by_reason = reasons
-            .iter()
-            .map(|(reason, providers)| format!("{}: {reason}", list(providers.iter().copied())));
+        let by_reason = reasons.iter().map(|(reason, providers)| {
+            format!("{}: {reason}", join_with_and(providers.iter().copied()))
+        });
         by_reason.collect::<Vec<_>>().join("; by ")
     }
 }

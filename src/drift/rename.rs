@@ -11,7 +11,6 @@ use crate::canonical::{Json, canonical_array};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::schema::naming::{is_telling, normalised, unique, without_title};
-use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
 use json_schema_subsume::words;
 
@@ -50,7 +49,11 @@ impl Renamed<'_> {
     fn name_changed(&self, work: &Work) -> Change {
         let name = |component: &Component| component.definition.get("name").cloned();
         let (was, is) = (name(self.old), name(self.new));
-        let message = sentences::renamed(name_of(self.old), name_of(self.new));
+        let message = format!(
+            "`{}` is now called `{}`",
+            name_of(self.old),
+            name_of(self.new)
+        );
         let mut change =
             Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition, work);
@@ -66,7 +69,11 @@ impl Renamed<'_> {
     fn version_changed(&self) -> Change {
         let version = |component: &Component| component.key.version().to_owned();
         let (was, is) = (version(self.old), version(self.new));
-        let message = sentences::own_version_changed(&was, &is);
+        let shown = |version: &str| match version {
+            "" => "none".to_owned(),
+            version => version.to_owned(),
+        };
+        let message = format!("the tool's own version: {} → {}", shown(&was), shown(&is));
         Change::new(
             RuleId::ToolVersionChanged,
             "/_meta/fastmcp/version",

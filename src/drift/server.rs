@@ -7,8 +7,8 @@ use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
+use crate::wording::counted;
 
 pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut Vec<Change>) {
     info(&old.server_info, &new.server_info, changes);
@@ -16,15 +16,16 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
         let (was, is) = (&old.protocol_version, &new.protocol_version);
         // The capture tried the legacy era first, and the server rejected it.
         let lost = new.notes.iter().any(|it| it.rule == RuleId::EraFallback);
-        let mut change = Change::new(
-            RuleId::ProtocolVersionChanged,
-            "/protocolVersion",
-            sentences::protocol_revision(was, is, lost.then(|| old.era().word())),
-        )
-        .values(
-            Some(&Json::string(was.as_str())),
-            Some(&Json::string(is.as_str())),
-        );
+        let mut message = format!("protocol revision: {was} → {is}");
+        if lost {
+            let era = old.era().word();
+            message += &format!("; clients of the {era} era can no longer connect");
+        }
+        let mut change = Change::new(RuleId::ProtocolVersionChanged, "/protocolVersion", message)
+            .values(
+                Some(&Json::string(was.as_str())),
+                Some(&Json::string(is.as_str())),
+            );
         if lost {
             change.level = Level::Breaking;
             change.proof = Some(Proof::Witness(capability::first_request(was)));
@@ -36,7 +37,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
             Change::new(
                 RuleId::ClientChanged,
                 "/client",
-                sentences::client_changed(),
+                "the two surfaces were captured as different clients".to_owned(),
             )
             .values(Some(&old.client.to_json()), Some(&new.client.to_json())),
         );
@@ -47,7 +48,12 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
     capability::compare_caching(old, new, changes);
     if old.instructions != new.instructions {
         let json = |text: &Option<_>| text.clone().map(Json::String);
-        let message = sentences::instructions(old.instructions.as_ref(), new.instructions.as_ref());
+        let message = match (&old.instructions, &new.instructions) {
+            (None, _) => "the server now gives instructions to the model",
+            (_, None) => "the server no longer gives instructions to the model",
+            _ => "the server's instructions to the model changed",
+        }
+        .to_owned();
         changes.push(
             Change::new(RuleId::InstructionsChanged, "/instructions", message).text(
                 json(&old.instructions).as_ref(),
@@ -62,7 +68,8 @@ pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut V
     .iter()
     .any(|(one, other)| one != other && one.same_value(other));
     if respelled {
-        let message = sentences::server_respelled();
+        let message =
+            "`serverInfo` or `capabilities` is written differently and means the same".to_owned();
         changes.push(Change::new(RuleId::DefinitionRespelled, "", message));
     }
 }
@@ -73,14 +80,17 @@ fn info(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             .next()
             .unwrap_or_default();
         let (rule, message) = match difference.pointer.as_str() {
-            "/name" => (RuleId::ServerNameChanged, sentences::server_name_changed()),
+            "/name" => (
+                RuleId::ServerNameChanged,
+                "the server's name changed".to_owned(),
+            ),
             "/version" => (
                 RuleId::ServerVersionChanged,
-                sentences::server_version_changed(),
+                "the server's version changed".to_owned(),
             ),
             _ => (
                 RuleId::ServerInfoChanged,
-                sentences::server_info_changed(&member),
+                format!("`serverInfo.{member}` changed"),
             ),
         };
         let at = format!("/serverInfo{}", difference.pointer);
@@ -111,7 +121,11 @@ pub(super) fn emptied(
         .filter(|key| !new.contains_key(*key))
         .map(|key| Json::string(*key))
         .collect();
-    let message = sentences::surface_emptied(all, gone.len());
+    let what = if all { "nothing" } else { "no tools" };
+    let message = format!(
+        "the server now lists {what} ({} before); often a credential is missing",
+        gone.len()
+    );
     Some(
         Change::new(RuleId::SurfaceEmptied, "/components", message)
             .values(Some(&Json::Array(gone)), None),
@@ -145,7 +159,7 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
                     .collect(),
             )
         };
-        let message = sentences::tools_reordered();
+        let message = "the tools are listed in another order".to_owned();
         changes.push(
             Change::new(RuleId::ToolOrderChanged, "/toolOrder", message)
                 .values(Some(&list(was)), Some(&list(is))),
@@ -155,13 +169,15 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
 
 /// The change for a server that is not in the baseline.
 pub fn not_pinned(new: &Surface) -> Change {
-    let message = sentences::server_not_pinned(new.components.len());
+    let listed = counted(new.components.len(), "component");
+    let message = format!("the baseline has no entry for this server ({listed})");
     Change::new(RuleId::ServerNotPinned, "", message).values(None, Some(&fingerprints(new)))
 }
 
 /// The change for a server that only the old source has.
 pub fn removed(old: &Surface) -> Change {
-    let message = sentences::server_removed(old.components.len());
+    let listed = counted(old.components.len(), "component");
+    let message = format!("the server was removed, with {listed}");
     Change::new(RuleId::ServerRemoved, "", message).values(Some(&fingerprints(old)), None)
 }
 

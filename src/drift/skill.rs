@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::component::Member;
-use super::{Change, located};
+use super::component::{Member, RESPELLED, text_message};
+use super::{Change, located, quoted_list};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::sentences::drift as sentences;
+use crate::wording::what_happened;
 
 /// One member of a skill's entry that differs.
 pub(super) fn member(member: &Member<'_>, changes: &mut Vec<Change>) {
@@ -33,12 +33,12 @@ fn frontmatter(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             )),
             "allowed-tools" => {}
             "description" => {
-                let message = sentences::text("description", was, is);
+                let message = text_message("description", was, is);
                 let change = Change::new(RuleId::SkillDescriptionChanged, at, message);
                 changes.push(change.text(was, is));
             }
             _ => {
-                let message = sentences::member(&field, was, is);
+                let message = format!("`{field}` {}", what_happened(was, is));
                 let change = Change::new(RuleId::SkillFrontmatterChanged, at, message);
                 changes.push(change.values(was, is));
             }
@@ -53,16 +53,18 @@ fn allowed_tools(old: Option<&Json>, new: Option<&Json>) -> Change {
     let gone: Vec<&str> = was.difference(&is).map(String::as_str).collect();
     let at = "/frontmatter/allowed-tools";
     let change = if !new.is_none_or(is_list_of_tools) {
-        let message = sentences::skill_asks_for_unknown();
+        let message =
+            "`allowed-tools` is neither a string nor an array of strings: hosts may read anything into it"
+                .to_owned();
         Change::new(RuleId::SkillAllowedToolsWidened, at, message)
     } else if wider.is_empty() && gone.is_empty() {
-        let message = sentences::skill_asks_for_the_same();
+        let message = "`allowed-tools` is written differently, same tools".to_owned();
         Change::new(RuleId::DefinitionRespelled, at, message)
     } else if wider.is_empty() {
-        let message = sentences::skill_asks_for_less(&gone);
+        let message = format!("`allowed-tools` no longer asks for {}", quoted_list(&gone));
         Change::new(RuleId::SkillAllowedToolsNarrowed, at, message)
     } else {
-        let message = sentences::skill_asks_for_more(&wider);
+        let message = format!("`allowed-tools` now also asks for {}", quoted_list(&wider));
         Change::new(RuleId::SkillAllowedToolsWidened, at, message)
     };
     change.values(old, new)
@@ -112,12 +114,13 @@ fn resources(member: &Member<'_>, old: &Json, new: &Json, changes: &mut Vec<Chan
     let (was, is) = match (old, new) {
         (Json::Array(was), Json::Array(is)) => (files(was), files(is)),
         (Json::Array(_), _) => {
-            let message = sentences::skill_became_dynamic();
+            let message =
+                "the skill no longer lists its files: its content cannot be pinned".to_owned();
             let change = Change::new(RuleId::SkillBecameDynamic, "/resources", message);
             return changes.push(change.values(Some(old), Some(new)));
         }
         (_, Json::Array(_)) => {
-            let message = sentences::skill_became_static();
+            let message = "the skill now lists its files with their digests".to_owned();
             let change = Change::new(RuleId::SkillBecameStatic, "/resources", message);
             return changes.push(change.values(Some(old), Some(new)));
         }
@@ -128,13 +131,14 @@ fn resources(member: &Member<'_>, old: &Json, new: &Json, changes: &mut Vec<Chan
     for uri in all {
         let (before, after) = (was.get(uri), is.get(uri));
         let (rule, message) = match (before, after) {
-            (None, _) => (RuleId::SkillFileAdded, sentences::skill_file_added(uri)),
-            (_, None) => (RuleId::SkillFileRemoved, sentences::skill_file_removed(uri)),
+            (None, _) => (RuleId::SkillFileAdded, format!("new file `{uri}`")),
+            (_, None) => (RuleId::SkillFileRemoved, format!("file `{uri}` removed")),
             (Some((_, before)), Some((_, after))) if before.same_value(after) => continue,
             (Some((_, before)), Some((_, after))) => {
                 let differs = |member: &&str| before.get(member) != after.get(member);
                 let member = ["digest", "size"].into_iter().find(differs);
-                let message = sentences::skill_file_changed(uri, member);
+                let member = member.unwrap_or("its entry");
+                let message = format!("file `{uri}` changed ({member} differs)");
                 (RuleId::SkillFileChanged, message)
             }
         };
@@ -147,7 +151,7 @@ fn resources(member: &Member<'_>, old: &Json, new: &Json, changes: &mut Vec<Chan
     let repeated = was.len() != old.as_array().map_or(0, <[Json]>::len)
         || is.len() != new.as_array().map_or(0, <[Json]>::len);
     if changes.len() == first && !repeated {
-        let message = sentences::respelled();
+        let message = RESPELLED.to_owned();
         changes.push(Change::new(
             RuleId::DefinitionRespelled,
             "/resources",

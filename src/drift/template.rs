@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 
-use super::{Change, component};
+use super::{Change, component, quoted_list};
 use crate::canonical::Json;
 use crate::judgement::{Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::drift as sentences;
 use crate::surface::{Component, Kind, Surface};
 
 /// Longer templates are compared as text.
@@ -96,7 +95,21 @@ impl Moved<'_> {
         };
         let (before, after) = (names(&old), names(&new));
         let completed = surface.capabilities.get("completions").is_some() && before != after;
-        let message = sentences::template_moved(&before, &after, completed);
+        let named = |variables: &[String]| match variables {
+            [] => "none".to_owned(),
+            variables => quoted_list(variables),
+        };
+        let variables = if before == after {
+            format!("variables unchanged: {}", named(&before))
+        } else {
+            format!("variables {} → {}", named(&before), named(&after))
+        };
+        let completions = if completed {
+            "; `completion/complete` takes the variables as argument names"
+        } else {
+            ""
+        };
+        let message = format!("`uriTemplate` changed; {variables}{completions}");
         let mut change = Change::new(RuleId::TemplateUriChanged, "/uriTemplate", message).values(
             was.map(Json::string).as_ref(),
             is.map(Json::string).as_ref(),

@@ -6,7 +6,6 @@ use crate::canonical::{Json, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::{self, Side, Work};
-use crate::sentences::drift as sentences;
 use crate::surface::{Component, Era, HeaderProblem, Surface, header_problem};
 
 /// The behaviour hints with the protocol's defaults.
@@ -87,7 +86,7 @@ pub(super) fn hidden(
     }
     let HeaderProblem { pointer, problem } = header_problem(&after.definition)?;
     let header = pointer::resolve(&after.definition, &pointer);
-    let message = sentences::hidden_from_http(&problem);
+    let message = format!("clients over HTTP now drop the tool: {problem}");
     let mut change =
         Change::new(RuleId::ToolHiddenFromHttpClients, pointer, message).values(None, header);
     change.proof = call_that_worked(&before.definition, work);
@@ -113,20 +112,22 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
             Some(hint) if is_flag(&difference.old) && is_flag(&difference.new) => {
                 let (was, is) = (effective(member.old, hint), effective(member.new, hint));
                 if was == is || was.is_none() || is.is_none() {
-                    let message = sentences::hint_stated(hint, was, is);
+                    let message = match (was, is) {
+                        (None, Some(_)) => {
+                            format!("`{hint}` now applies: the tool is no longer read-only")
+                        }
+                        (Some(_), None) => {
+                            format!("`{hint}` no longer applies: the tool is now read-only")
+                        }
+                        _ => format!("`{hint}` is written differently, same meaning"),
+                    };
                     Change::new(RuleId::ToolHintStated, at, message)
                 } else {
-                    let is = is == Some(true);
-                    Change::new(
-                        RuleId::ToolHintChanged,
-                        at,
-                        sentences::hint_changed(hint, is),
-                    )
-                    .exposure(hint_exposure(hint, is))
+                    hint_changed(hint, is == Some(true), at)
                 }
             }
             _ => {
-                let message = sentences::annotation_changed(&name);
+                let message = format!("annotation `{name}` changed");
                 let change = Change::new(RuleId::ToolAnnotationChanged, at, message);
                 if meta::names_security(&name) {
                     change.exposure(Exposure::Medium)
@@ -139,16 +140,36 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
     }
 }
 
-fn hint_exposure(hint: &str, is: bool) -> Exposure {
-    match (hint, is) {
+/// A hint with another effect. Where it now lets a client approve by itself what it asked about before, that
+/// is only so if the client trusts hints.
+fn hint_changed(hint: &str, is: bool, pointer: String) -> Change {
+    let (exposure, message) = match (hint, is) {
+        ("readOnlyHint", true) => (
+            Exposure::Medium,
+            "now declares that it only reads (`readOnlyHint: true`)",
+        ),
         // A tool that was auto-approved may now write or destroy.
-        ("readOnlyHint", false) | ("destructiveHint", true) => Exposure::High,
-        // A tool that required approval may now be auto-approved, if its hints are trusted.
-        ("readOnlyHint", true) | ("destructiveHint", false) | ("openWorldHint", true) => {
-            Exposure::Medium
-        }
-        _ => Exposure::Low,
-    }
+        ("readOnlyHint", false) => (
+            Exposure::High,
+            "no longer declares that it only reads (`readOnlyHint`)",
+        ),
+        ("destructiveHint", true) => (Exposure::High, "may now be destructive (`destructiveHint`)"),
+        ("destructiveHint", false) => (Exposure::Medium, "now declares `destructiveHint: false`"),
+        ("idempotentHint", true) => (
+            Exposure::Low,
+            "now declares that calls can be repeated (`idempotentHint: true`)",
+        ),
+        ("idempotentHint", false) => (
+            Exposure::Low,
+            "calls can no longer be repeated safely (`idempotentHint`)",
+        ),
+        ("openWorldHint", true) => (
+            Exposure::Medium,
+            "may now reach external systems (`openWorldHint`)",
+        ),
+        _ => (Exposure::Low, "now declares `openWorldHint: false`"),
+    };
+    Change::new(RuleId::ToolHintChanged, pointer, message.to_owned()).exposure(exposure)
 }
 
 pub(super) fn schema(member: &Member<'_>, changes: &mut Vec<Change>) {
@@ -203,9 +224,9 @@ fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
         (Side::Output, false) => RuleId::OutputSchemaRemoved,
     };
     let message = if added {
-        sentences::schema_added(member.name)
+        format!("`{}` added", member.name)
     } else {
-        sentences::schema_removed(member.name)
+        format!("`{}` removed", member.name)
     };
     let mut change = Change::new(rule, member.pointer(), message).values(member.old, member.new);
     if let (Side::Output, Some(old), None) = (side, member.old, member.new) {

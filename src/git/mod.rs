@@ -8,12 +8,11 @@
 //!   search would take a folder for a repository because a pull request committed `HEAD`, `objects` and `refs` in it.
 //! - **Which git** is decided at the start ([`own_programs`]), before a server could put another one on the PATH.
 //! - **No `GIT_*` variable** of our environment reaches git: each of them can point it elsewhere. No secret does either.
-//! - **An object is what its hash says** ([`Objects`]): the hash is computed here, so that neither a replacement nor an
-//!   object with other bytes under the same name is believed.
+//! - **Neither a replacement, a graft nor a commit graph** stands in for an object. That an object has the hash that names it is
+//!   git's to check.
 //! - **Git is never waited for without an end**, and what it prints is read up to a bound.
 
 mod files;
-mod objects;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,9 +20,11 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-pub(crate) use files::CheckedOutFiles;
-pub(crate) use objects::{Commit, Entry, EntryKind, Objects, commit, hash, is_id, tree};
+use sha1::{Digest as _, Sha1};
 
+pub(crate) use files::CheckedOutFiles;
+
+use crate::files::MAX_BYTES;
 use crate::launch::own_programs;
 use crate::own_env;
 
@@ -73,8 +74,7 @@ impl Repository {
         output(git, 1024).is_ok()
     }
 
-    /// The commit that is checked out, as git names it. Believed only as far as its object is read and verified. An error
-    /// if there is no git to ask.
+    /// The commit that is checked out, as git names it. An error if there is no git to ask.
     pub(crate) fn head(&self) -> Result<Option<String>, String> {
         self.resolve("HEAD")
     }
@@ -101,16 +101,111 @@ impl Repository {
         output(git, 1024).is_ok()
     }
 
-    /// Its objects, verified.
-    pub(crate) fn objects(&self) -> Option<Objects> {
-        Objects::new(self.git().ok()?)
-    }
-
     /// The files of the commit that is checked out; none if there is no commit yet.
     pub(crate) fn checked_out(&self) -> Option<CheckedOutFiles> {
-        let head = self.head().ok()??;
-        CheckedOutFiles::of(&head, self.objects()?)
+        CheckedOutFiles::read(self)
     }
+
+    /// The parents of a commit, those that a shallow clone lacks included.
+    pub(crate) fn parents(&self, commit: &str) -> Result<Vec<String>, String> {
+        let text = self.object("commit", commit)?;
+        let text = String::from_utf8_lossy(&text);
+        let header = text.lines().take_while(|line| !line.is_empty());
+        let parents = header.filter_map(|line| line.strip_prefix("parent "));
+        Ok(parents.map(str::to_owned).collect())
+    }
+
+    /// What is in a folder, by the id of its tree, or at the root of a commit.
+    pub(crate) fn folder(&self, id: &str) -> Result<Vec<Entry>, String> {
+        let mut git = self.git()?;
+        git.args(["ls-tree", "-z", "--full-tree", id]);
+        let listed = output(git, MAX_BYTES)?;
+        entries(&listed).ok_or_else(|| format!("git listed tree {id} in an unknown way"))
+    }
+
+    /// The bytes of a file, by its id.
+    pub(crate) fn blob(&self, id: &str) -> Result<Vec<u8>, String> {
+        self.object("blob", id)
+    }
+
+    fn object(&self, kind: &str, id: &str) -> Result<Vec<u8>, String> {
+        if !is_id(id) {
+            return Err(format!("`{id}` is not the name of an object"));
+        }
+        let mut git = self.git()?;
+        git.args(["cat-file", kind, id]);
+        output(git, MAX_BYTES)
+    }
+
+    /// The best common ancestor of two commits; none if the clone knows none, or more than one.
+    pub(crate) fn merge_base(&self, one: &str, other: &str) -> Option<String> {
+        let mut git = self.git().ok()?;
+        git.args(["merge-base", "--all", one, other]);
+        let printed = String::from_utf8(output(git, 4096).ok()?).ok()?;
+        let found = printed.trim();
+        is_id(found).then(|| found.to_owned())
+    }
+}
+
+/// Whether a text is the full name of an object: SHA-1, or SHA-256 in a repository of the other kind.
+pub(crate) fn is_id(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    matches!(text.len(), 40 | 64) && text.bytes().all(is_digit)
+}
+
+/// The id of a file with these bytes, on GitHub.
+pub(crate) fn blob_id(bytes: &[u8]) -> String {
+    let header = format!("blob {}\0", bytes.len());
+    let digest = Sha1::new().chain_update(header).chain_update(bytes);
+    let digest = digest.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What an entry of a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    Folder,
+    File,
+    Link,
+    /// A commit of another repository.
+    Submodule,
+}
+
+impl EntryKind {
+    pub(crate) fn of_mode(mode: &str) -> Option<Self> {
+        match mode {
+            "040000" => Some(Self::Folder),
+            "100644" | "100755" | "100664" => Some(Self::File),
+            "120000" => Some(Self::Link),
+            "160000" => Some(Self::Submodule),
+            _ => None,
+        }
+    }
+}
+
+/// An entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) kind: EntryKind,
+    pub(crate) id: String,
+}
+
+/// From what `git ls-tree -z` prints. A name that is not UTF-8 is shown with replacement characters; none that is looked for
+/// has one.
+fn entries(listed: &[u8]) -> Option<Vec<Entry>> {
+    let listed = String::from_utf8_lossy(listed);
+    let lines = listed.split_terminator('\0');
+    let entry = |line: &str| {
+        let (about, name) = line.split_once('\t')?;
+        let mut about = about.split(' ');
+        Some(Entry {
+            kind: EntryKind::of_mode(about.next()?)?,
+            id: about.nth(1)?.to_owned(),
+            name: name.to_owned(),
+        })
+    };
+    lines.map(entry).collect()
 }
 
 /// Where the repository of a working copy is: in its `.git`, or where the file of this name says (a worktree, a
@@ -241,6 +336,35 @@ mod tests {
         std::fs::create_dir(root.path().join(".git")).unwrap();
         let found = Repository::around(&sub).unwrap();
         assert_eq!(found.root(), root.path());
+    }
+
+    #[test]
+    fn the_id_of_a_file_is_that_of_git() {
+        // `git hash-object -t blob /dev/null`
+        assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+    }
+
+    #[test]
+    fn a_tree_has_entries_of_four_kinds() {
+        let id = "ab".repeat(20);
+        let kinds = [
+            ("040000 tree", "folder"),
+            ("100755 blob", "run"),
+            ("120000 blob", "a link"),
+            ("160000 commit", "module"),
+        ];
+        let listed = kinds.map(|(kind, name)| format!("{kind} {id}\t{name}\0"));
+        let found = entries(listed.concat().as_bytes()).unwrap();
+        let found: Vec<_> = found.iter().map(|it| (it.kind, &*it.name)).collect();
+        use EntryKind::{File, Folder, Link, Submodule};
+        let expected = [
+            (Folder, "folder"),
+            (File, "run"),
+            (Link, "a link"),
+            (Submodule, "module"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(entries(b"040000 tree\tfolder\0"), None);
     }
 
     #[test]

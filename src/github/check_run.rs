@@ -10,11 +10,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::api::{ATTEMPTS, encoded, pause};
+use super::api::encoded;
+use super::retries::{ATTEMPTS, pause};
 use super::{Api, ApiError, Stamp};
 use crate::policy::Verdict;
 use crate::report::{Annotation, AnnotationLevel, CHECK_RUN_LIMIT};
-use crate::sentences::github as sentences;
+use crate::wording::counted;
+
+/// The summary until there is a verdict.
+const IN_PROGRESS: &str = "The servers are being captured and compared with their baseline.";
 
 /// The maximum number of annotations per request.
 pub const BATCH: usize = 50;
@@ -198,7 +202,7 @@ impl CheckRun {
                 details_url: identity.details_url.as_deref(),
                 output: Output {
                     title: "Checking",
-                    summary: sentences::checking(),
+                    summary: IN_PROGRESS,
                     annotations: Vec::new(),
                     text: None,
                 },
@@ -207,7 +211,7 @@ impl CheckRun {
                 Ok(created) => return Self::created(api, identity, created).await,
                 // It may be there in spite of that; an answer that cannot be read is no better than none.
                 Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
-                    pause(attempt).await;
+                    tokio::time::sleep(pause(attempt)).await;
                     attempt += 1;
                 }
                 Err(error) => return Err(error),
@@ -244,7 +248,7 @@ impl CheckRun {
             "conclusion": "skipped",
             "output": {
                 "title": "Duplicate",
-                "summary": sentences::another_run(),
+                "summary": "Another run of the same check started at the same time and reports the result.",
             },
         });
         let path = format!("/check-runs/{}", created.id);
@@ -319,7 +323,7 @@ impl CheckRun {
                     Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. })
                         if attempt < ATTEMPTS =>
                     {
-                        pause(attempt).await;
+                        tokio::time::sleep(pause(attempt)).await;
                         attempt += 1;
                         look_first = true;
                         continue 'again;
@@ -342,7 +346,7 @@ impl CheckRun {
             details_url: identity.details_url.as_deref(),
             output: Output {
                 title: "Cancelled",
-                summary: sentences::cancelled(),
+                summary: "The check was cancelled before it was complete. No verdict.",
                 annotations: Vec::new(),
                 text: None,
             },
@@ -374,7 +378,7 @@ async fn reopen(
     if !stamp.is_of_same_run(&text) {
         body["output"] = serde_json::json!({
             "title": "Checking",
-            "summary": sentences::checking(),
+            "summary": IN_PROGRESS,
             "text": text,
         });
     }
@@ -455,7 +459,11 @@ fn with_stale(summary: &str, stale: usize) -> String {
     if stale == 0 {
         return summary.to_owned();
     }
-    let note = format!("\n\n{}\n", sentences::stale_annotations(stale));
+    let apply = if stale == 1 { "applies" } else { "apply" };
+    let note = format!(
+        "\n\nAn earlier run on this commit left {} that no longer {apply}.\n",
+        counted(stale, "annotation")
+    );
     if summary.len() + note.len() <= CHECK_RUN_LIMIT {
         summary.to_owned() + &note
     } else {

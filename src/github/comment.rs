@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::api::{ATTEMPTS, pause};
+use super::retries::{ATTEMPTS, pause};
 use super::{Api, ApiError, Stamp};
 
 /// The desired content.
@@ -127,7 +127,7 @@ pub async fn post(
                 return Ok(Done::Created);
             }
             Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
-                pause(attempt).await;
+                tokio::time::sleep(pause(attempt)).await;
                 attempt += 1;
             }
             Err(error) => return Err(error),

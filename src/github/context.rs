@@ -4,12 +4,11 @@
 //! in `GITHUB_SHA`, because a check run on that one is not shown.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::{Api, ApiError, Token};
-use crate::sentences::github as sentences;
 
 /// The API of github.com, the default.
 const API: &str = "https://api.github.com";
@@ -44,6 +43,9 @@ pub struct Context {
     /// Where the repository was checked out.
     pub workspace: Option<PathBuf>,
     pub token: Option<Token>,
+    /// Certificates to trust besides the system's. The pull request can change files of the workspace, so it must be known to
+    /// be outside of it.
+    pub ca: Option<PathBuf>,
     /// Whether a runner reads the output.
     pub on_runner: bool,
 }
@@ -103,8 +105,10 @@ pub enum ReadOnly {
 impl ReadOnly {
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Fork => sentences::fork_token(),
-            Self::Dependabot => sentences::dependabot_token(),
+            Self::Fork => {
+                "GitHub gives workflow runs of pull requests from forks a read-only token"
+            }
+            Self::Dependabot => "GitHub gives Dependabot's workflow runs a read-only token",
         }
     }
 }
@@ -191,6 +195,11 @@ impl Context {
             attempt: attempt.unwrap_or_default(),
             summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             outputs: get("GITHUB_OUTPUT").map(PathBuf::from),
+            ca: get("INPUT_CA").map(PathBuf::from).filter(|file| {
+                let file = crate::files::without_dots(file);
+                let workspace = Path::new(get("GITHUB_WORKSPACE").unwrap_or_default());
+                file.is_absolute() && !file.starts_with(workspace)
+            }),
             workspace: get("GITHUB_WORKSPACE").map(PathBuf::from),
             token,
             on_runner: get("GITHUB_ACTIONS") == Some("true"),

@@ -5,16 +5,17 @@
 //! up before it is done again. **Posting never changes the verdict**: everything here returns a
 //! warning if GitHub rejects a request, and no caller can turn that into another exit code.
 //!
-//! [`context`] is a pure function of an environment and the event's text; only [`api`] uses the
-//! network, through a client of its own.
+//! [`context`] is a pure function of an environment and the event's text; only [`api`] uses the network, through octocrab.
 
 pub mod api;
 pub mod check_run;
-mod client;
 pub mod comment;
 pub mod context;
 pub mod files;
+mod redirects;
+mod retries;
 mod secret;
+mod service;
 
 pub use api::{Api, ApiError};
 pub use context::{Context, ContextError, Event, PullRequest, ReadOnly};

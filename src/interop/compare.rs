@@ -12,7 +12,6 @@ use crate::canonical::{Json, pointer};
 use crate::drift::{Change, component, server_not_pinned};
 use crate::fingerprint::{Digest, Refusal};
 use crate::rules::RuleId;
-use crate::sentences::interop as sentences;
 use crate::surface::{ComponentKey, Kind, Surface};
 
 /// A change, and its place in the lock file.
@@ -73,7 +72,10 @@ pub fn hangar(
         );
         let change = match (&drift.observed, drift.tool.as_str()) {
             (Some(now), "(upstream)") => {
-                let message = sentences::upstream_differs(&drift.expected, now);
+                let message = format!(
+                    "the pins were taken from {}, but this is {now}",
+                    drift.expected
+                );
                 let old = Json::string(drift.expected.as_str());
                 let new = Json::string(now.as_str());
                 Change::new(RuleId::PinUpstreamChanged, "", message).values(Some(&old), Some(&new))
@@ -106,7 +108,7 @@ pub fn toolpin(key: &str, locked: &LockEntry, surface: &Surface) -> Result<Vec<P
     let pinned = ["toolSurfaceHash", "toolDescriptionHash", "toolManifestHash"];
     let Some(hash) = pinned.iter().find(|hash| locked.pinned(hash).is_some()) else {
         let mut change = server_not_pinned(surface);
-        change.message = sentences::entry_without_tools(key);
+        change.message = format!("{key} pins no tools: it was locked with no tools listed");
         return Ok(vec![(change, place)]);
     };
     let current = live(locked, surface)?;
@@ -170,7 +172,7 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
     let place = format!("/entries/{index}/surface");
     let Some(pin) = entry.get("surface") else {
         let mut change = server_not_pinned(surface);
-        change.message = sentences::entry_without_surface();
+        change.message = "the entry pins no tools: it has no `surface`".to_owned();
         return Ok(vec![(change, place)]);
     };
     let coverage = pin
@@ -182,7 +184,7 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
     if pin.get("hash").and_then(Json::as_str) == Some(now.as_str()) {
         return Ok(Vec::new());
     }
-    let message = sentences::surface_hash_changed(&coverage.join(", "));
+    let message = format!("the surface hash over {} changed", coverage.join(", "));
     let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
     Ok(vec![(
         change.values(pin.get("hash"), Some(&Json::string(now))),
@@ -195,7 +197,9 @@ fn count(tools: usize) -> Json {
 }
 
 pub(super) fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
-    let message = sentences::digest_changed(profile);
+    let message = format!(
+        "its {profile} digest changed. The file stores no definition, so it does not show what changed"
+    );
     let (old, new) = (Json::string(before), Json::string(now));
     Change::new(RuleId::PinDigestChanged, "", message).values(Some(&old), Some(&new))
 }
@@ -209,18 +213,13 @@ fn added(surface: &Surface, key: &str) -> Change {
 
 /// A new tool of which only the digest is known.
 pub(super) fn added_unseen() -> Change {
-    Change::new(RuleId::ToolAdded, "", sentences::new_tool())
+    Change::new(RuleId::ToolAdded, "", "new tool".to_owned())
 }
 
 pub(super) fn removed(key: &str, before: &str) -> Change {
     let noun = key_of(key).kind().noun();
     let old = Json::string(before);
-    Change::new(
-        RuleId::ToolRemoved,
-        "",
-        crate::sentences::drift::removed(noun),
-    )
-    .values(Some(&old), None)
+    Change::new(RuleId::ToolRemoved, "", format!("{noun} removed")).values(Some(&old), None)
 }
 
 pub(super) fn of(mut change: Change, key: &str) -> Change {

@@ -7,7 +7,6 @@ use super::hangar::Pins;
 use super::lock_v1::LockV1;
 use super::toolpin::lock::{LockError, ToolPinLock};
 use crate::canonical::Json;
-use crate::sentences::interop as sentences;
 
 #[derive(Clone, Debug)]
 pub enum Contents {
@@ -41,23 +40,38 @@ impl Contents {
     /// The name of the format in messages.
     pub fn format(&self) -> &'static str {
         match self {
-            Self::FastMcp(_) => sentences::format_fastmcp(),
-            Self::Hangar(_) => sentences::format_hangar(),
-            Self::ToolPin(_) => sentences::format_toolpin(),
-            Self::LockV1(_) => sentences::format_lock_v1(),
+            Self::FastMcp(_) => "a FastMCP manifest",
+            Self::Hangar(_) => "MCP Hangar's pins",
+            Self::ToolPin(_) => "a ToolPin lock",
+            Self::LockV1(_) => "an mcp-lock/1 lock",
         }
     }
 
     /// What the file records, and what it does not.
     pub fn records(&self) -> String {
         match self {
-            Self::FastMcp(manifest) => sentences::fastmcp_records(manifest.digests.len()),
+            Self::FastMcp(manifest) => format!(
+                "it stores {} digests of key and inputSchema, but no definitions, descriptions, annotations or \
+                 output schemas",
+                manifest.digests.len()
+            ),
             Self::Hangar(servers) => {
                 let tools: usize = servers.values().map(|pins| pins.tools.len()).sum();
-                sentences::hangar_records(tools)
+                format!(
+                    "it stores digests of {tools} tools (name, description, inputSchema, outputSchema), but no \
+                     definitions; annotations are not covered"
+                )
             }
-            Self::ToolPin(lock) => sentences::toolpin_records(lock.entries.len()),
-            Self::LockV1(lock) => sentences::lock_v1_records(lock.entries().len()),
+            Self::ToolPin(lock) => format!(
+                "it stores one digest of the whole tool list for each of {} entries, but no definitions; \
+                 output schemas and annotations are not covered; trust, evidence and client configuration \
+                 remain in the lock",
+                lock.entries.len()
+            ),
+            Self::LockV1(lock) => format!(
+                "it stores one digest of the tool list for each of {} entries, but no definitions",
+                lock.entries().len()
+            ),
         }
     }
 

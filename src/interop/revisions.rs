@@ -12,7 +12,6 @@ use super::{Contents, Lock};
 use crate::canonical::{Json, pointer};
 use crate::drift::Change;
 use crate::rules::RuleId;
-use crate::sentences::interop as sentences;
 use crate::surface::{ComponentKey, Kind};
 
 #[derive(Debug, Default)]
@@ -44,13 +43,13 @@ pub fn compare(
 
 /// The change for a server that only the new revision pins.
 pub fn not_pinned() -> Change {
-    let message = sentences::server_not_in_baseline();
+    let message = "the baseline did not have this server".to_owned();
     Change::new(RuleId::ServerNotPinned, "", message)
 }
 
 /// The change for a server that only the old revision pins.
 pub fn gone() -> Change {
-    let message = sentences::server_no_longer_pinned();
+    let message = "the baseline no longer pins this server".to_owned();
     Change::new(RuleId::ServerRemoved, "", message)
 }
 
@@ -87,7 +86,11 @@ fn hangar(
         let at = pointer::join("/digests", server);
         if old.upstream != new.upstream {
             let shown = |pins: &Pins| pins.upstream.clone().unwrap_or_else(|| "none".to_owned());
-            let message = sentences::upstream_changed(&shown(old), &shown(new));
+            let message = format!(
+                "the pins were bound to {}, now to {}",
+                shown(old),
+                shown(new)
+            );
             let (was, is) = (Json::string(shown(old)), Json::string(shown(new)));
             let change = Change::new(RuleId::PinUpstreamChanged, "", message);
             revised
@@ -134,11 +137,11 @@ fn toolpin(
         let (before, now) = match (entry(old, key), entry(new, key)) {
             (Some(before), Some(now)) => (before, now),
             (Some(_), None) => {
-                revised.notes.push(sentences::entry_gone(key));
+                revised.notes.push(format!("{key}: entry removed"));
                 continue;
             }
             (None, Some(_)) => {
-                revised.notes.push(sentences::entry_new(key));
+                revised.notes.push(format!("{key}: entry added"));
                 continue;
             }
             (None, None) => continue,
@@ -159,7 +162,7 @@ fn toolpin(
         let pinned = ["toolSurfaceHash", "toolDescriptionHash", "toolManifestHash"];
         let moved = pinned.iter().any(|it| before.pinned(it) != now.pinned(it));
         if moved && surface.is_empty() {
-            let note = sentences::pinned_over_more(key);
+            let note = format!("{key}: the tools were pinned again with wider coverage");
             revised.notes.push(note);
         }
         let others = before.drift(&now, DriftOptions::default())?.into_iter();
@@ -190,23 +193,23 @@ fn lock_v1((old, of_old): (&LockV1, &[String]), (new, of_new): (&LockV1, &[Strin
     let (old, new) = (asked(old, of_old), asked(new, of_new));
     for (identity, (index, now)) in &new {
         let Some((_, before)) = old.get(identity) else {
-            revised.notes.push(sentences::entry_new(identity));
+            revised.notes.push(format!("{identity}: entry added"));
             continue;
         };
         if before.get("surface") != now.get("surface") {
-            let message = sentences::entry_surface_changed();
+            let message = "the entry pins a different surface".to_owned();
             let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
             let change = change.values(before.get("surface"), now.get("surface"));
             let place = format!("/entries/{index}/surface");
             revised.changes.push((change, place));
         } else if before != now {
-            revised
-                .notes
-                .push(sentences::entry_changed_beside_surface(identity));
+            revised.notes.push(format!(
+                "{identity}: the entry changed, but not the surface that it pins"
+            ));
         }
     }
     let gone = old.keys().filter(|identity| !new.contains_key(*identity));
-    let gone = gone.map(|identity| sentences::entry_gone(identity));
+    let gone = gone.map(|identity| format!("{identity}: entry removed"));
     revised.notes.extend(gone);
     revised
 }

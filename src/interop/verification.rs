@@ -8,7 +8,6 @@ use super::lock_v1::{self, LockV1};
 use super::toolpin::lock::{Integrity, LockError, ToolPinLock};
 use super::toolpin::signature::{self, Covered, Envelope, PrivateKey, Schema, SignatureError};
 use crate::canonical::{Json, parse};
-use crate::sentences::interop as sentences;
 
 /// What a lock states about itself, and what it should state.
 #[derive(Debug)]
@@ -53,9 +52,10 @@ impl Verification {
             let problem = format!("Invalid lockfile JSON in {name}: {error}");
             refuse(problem, "restore the committed file")
         })?;
-        let help = sentences::restore_lock();
+        let help = "a lock is written by ToolPin or by `mcp-keel pin --format toolpin`; restore the committed \
+            file";
         let unsound = |error: LockError| refuse(error.to_string(), help);
-        let invalid = || sentences::invalid_lock(&name);
+        let invalid = || format!("Invalid lockfile schema in {name}");
         let contents = match Contents::recognise(&document, &name) {
             Some(contents) => contents.map_err(unsound)?,
             None => return Err(refuse(invalid(), help)),
@@ -70,9 +70,13 @@ impl Verification {
                 }
                 Self::of_draft(&lock).map_err(unsound)
             }
-            other @ (Contents::FastMcp(_) | Contents::Hangar(_)) => {
-                Err(refuse(invalid(), &sentences::not_a_lock(other.format())))
-            }
+            other @ (Contents::FastMcp(_) | Contents::Hangar(_)) => Err(refuse(
+                invalid(),
+                &format!(
+                    "this is {}, not a lock; `mcp-keel check --baseline` reads it",
+                    other.format()
+                ),
+            )),
         }
     }
 

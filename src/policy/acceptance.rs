@@ -1,6 +1,8 @@
 //! Accepted and rejected changes, each with a reason; acceptances also have an owner and optionally
 //! an expiry date.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     pub year: u16,
@@ -72,6 +74,20 @@ impl std::str::FromStr for Date {
     }
 }
 
+impl Serialize for Date {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let problem = || serde::de::Error::custom(format!("`{text}` is not a date"));
+        text.parse().map_err(|()| problem())
+    }
+}
+
 impl std::fmt::Display for Date {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -102,16 +118,19 @@ pub struct Rejection {
 }
 
 /// What the configuration says about one change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Decision {
     Accepted {
         reason: String,
         owner: String,
         /// The last day.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Date>,
     },
     Rejected {
         reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
     },
 }

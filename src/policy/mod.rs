@@ -23,11 +23,9 @@ use crate::drift::Change;
 use crate::judgement::{Exposure, Level};
 use crate::keyword_enum::keyword_enum;
 use crate::rules::{DefaultAction, RuleId};
-use crate::sentences::run as sentences;
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date, Decision, Rejection};
-pub(crate) use version::direction;
 pub use version::{Bump, Moved, VersionCheck, check_version};
 
 /// What a change leads to. Ordered: the worst is the greatest.
@@ -412,10 +410,13 @@ impl Policy {
                 ..
             } = acceptance;
             let (rule, message) = if acceptance.is_expired(today) {
-                let message = sentences::acceptance_expired(change, *line, owner);
+                let message =
+                    format!("the acceptance of {change} (line {line}, owner {owner}) has expired");
                 (RuleId::AcceptanceExpired, message)
             } else {
-                let message = sentences::acceptance_unused(change, *line, owner);
+                let message = format!(
+                    "the acceptance of {change} (line {line}, owner {owner}) matches no change"
+                );
                 (RuleId::AcceptanceUnused, message)
             };
             let note = Note {
@@ -431,7 +432,7 @@ impl Policy {
             let note = Note {
                 rule: RuleId::AcceptanceUnused,
                 component: None,
-                message: sentences::rejection_unused(change, *line),
+                message: format!("the rejection of {change} (line {line}) matches no change"),
             };
             (note, Some(change.clone()))
         };

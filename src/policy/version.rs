@@ -1,5 +1,7 @@
 //! Compares the version bump that the drift requires with the actual one; the two are never mixed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::judgement::Level;
 use crate::keyword_enum::keyword_enum;
 
@@ -18,16 +20,17 @@ pub enum Bump {
 keyword_enum!(Bump { None = "none", Patch = "patch", Minor = "minor", Major = "major" });
 
 /// The version of a server, compared with what its drift requires.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct VersionCheck {
     pub baseline: Option<String>,
     pub current: Option<String>,
     pub required: Bump,
     /// Whether the version was bumped far enough.
     pub ok: bool,
-    pub moved: Moved,
 }
 
+/// Where a version went between a baseline and now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
     /// The same, or one of the two is unknown.
@@ -35,6 +38,19 @@ pub enum Moved {
     /// To a later one, or to a different one if they cannot be ordered.
     Up,
     Down,
+}
+
+impl VersionCheck {
+    pub fn moved(&self) -> Moved {
+        let (Some(was), Some(is)) = (&self.baseline, &self.current) else {
+            return Moved::Not;
+        };
+        match (parse(was), parse(is)) {
+            _ if was == is => Moved::Not,
+            (Some(was), Some(is)) if is < was => Moved::Down,
+            _ => Moved::Up,
+        }
+    }
 }
 
 /// Compares two versions, given the worst level of the drift between them. The version's own change
@@ -68,18 +84,6 @@ pub fn check_version(
         current: current.map(str::to_owned),
         required,
         ok,
-        moved: direction(baseline, current),
-    }
-}
-
-pub(crate) fn direction(baseline: Option<&str>, current: Option<&str>) -> Moved {
-    let (Some(was), Some(is)) = (baseline, current) else {
-        return Moved::Not;
-    };
-    match (parse(was), parse(is)) {
-        _ if was == is => Moved::Not,
-        (Some(was), Some(is)) if is < was => Moved::Down,
-        _ => Moved::Up,
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use super::table::{DEEPEST, Fate, Limits, MOST_VIOLATIONS};
 use super::{Provider, Violation};
 use crate::canonical::{Json, Object, pointer};
-use crate::sentences::provider as sentences;
 
 const SCHEMA: &str = "/inputSchema";
 
@@ -105,7 +104,7 @@ impl<'a> Walk<'a> {
             .and_then(Json::as_str)
             .is_some_and(|it| naming.takes(it));
         if !fits {
-            let reason = sentences::must_be(&naming.describe());
+            let reason = format!("must be {}", naming.describe());
             self.report("/name".to_owned(), "name", reason);
         }
     }
@@ -116,7 +115,7 @@ impl<'a> Walk<'a> {
             .get("type")
             .filter(|kind| kind.as_str() != Some("object"))
         {
-            let reason = sentences::arguments_not_an_object(&brief(kind));
+            let reason = format!("must be `object` for the arguments, not {}", brief(kind));
             self.report(pointer::join(SCHEMA, "type"), "type", reason);
         }
         for keyword in ["anyOf", "oneOf", "allOf"] {
@@ -127,7 +126,7 @@ impl<'a> Walk<'a> {
                 && self.provider != Provider::Anthropic
                 && branches.as_array().is_some_and(|it| it.len() == 1);
             if !merged {
-                let reason = sentences::unsupported_at_top_level();
+                let reason = "is not supported at the top level of the arguments".to_owned();
                 self.report(pointer::join(SCHEMA, keyword), keyword, reason);
             }
         }
@@ -153,30 +152,45 @@ impl<'a> Walk<'a> {
         } = self.totals;
         let limits = self.limits;
         for (keyword, is, most, what) in [
-            ("properties", levels, limits.levels, sentences::LEVELS),
+            (
+                "properties",
+                levels,
+                limits.levels,
+                "levels of nested objects",
+            ),
             (
                 "properties",
                 properties,
                 limits.properties,
-                sentences::PROPERTIES,
+                "properties in total",
             ),
             (
                 "enum",
                 enum_values,
                 limits.enum_values,
-                sentences::ENUM_VALUES,
+                "enum values in total",
             ),
             (
                 "properties",
                 characters,
                 limits.characters,
-                sentences::CHARACTERS,
+                "characters of names and values in total",
             ),
-            ("required", optional, limits.optional, sentences::OPTIONAL),
-            ("anyOf", unions, limits.unions, sentences::UNIONS),
+            (
+                "required",
+                optional,
+                limits.optional,
+                "optional properties in total",
+            ),
+            (
+                "anyOf",
+                unions,
+                limits.unions,
+                "properties with more than one type in total",
+            ),
         ] {
             if let Some(most) = most.filter(|most| is > *most) {
-                let reason = sentences::too_many(is, what, most);
+                let reason = format!("makes {is} {what}; the limit is {most}");
                 self.report(SCHEMA.to_owned(), keyword, reason);
             }
         }
@@ -193,19 +207,19 @@ impl<'a> Walk<'a> {
             return 0;
         }
         let Json::Object(object) = schema else {
-            let reason = sentences::describes_nothing(&brief(schema));
+            let reason = format!("is required: {} does not describe the value", brief(schema));
             self.report(self.at.clone(), "type", reason);
             return 0;
         };
         if self.depth >= DEEPEST {
-            let reason = sentences::nested_deeper(DEEPEST);
+            let reason = format!("is nested more than {DEEPEST} levels deep");
             self.report(self.at.clone(), "type", reason);
             return 0;
         }
         self.seen.insert(address(schema), Seen::Open);
         self.depth += 1;
         if !is_root && !SPEAKING.iter().any(|keyword| object.contains(keyword)) {
-            let reason = sentences::accepts_anything();
+            let reason = "is required: the schema accepts any value".to_owned();
             self.report(self.at.clone(), "type", reason);
         }
         let below = object
@@ -232,9 +246,9 @@ impl<'a> Walk<'a> {
         let reason = match self.provider.fate(keyword) {
             None => return 0,
             Some(Fate::Yes | Fate::Fixed(_)) => None,
-            Some(Fate::No) => Some(sentences::unsupported()),
+            Some(Fate::No) => Some("is not supported".to_owned()),
             Some(Fate::Only(which, takes)) => {
-                (!takes(value)).then(|| sentences::supported_only(&brief(value), which))
+                (!takes(value)).then(|| format!("is {}; supported: {which}", brief(value)))
             }
         };
         if let Some(reason) = reason {
@@ -297,7 +311,7 @@ impl<'a> Walk<'a> {
             let is_union = is_list || property.get("anyOf").or(property.get("oneOf")).is_some();
             self.totals.unions += usize::from(is_union);
             if let Some(naming) = self.limits.property.filter(|naming| !naming.takes(text)) {
-                let reason = sentences::names_must_be(&naming.describe());
+                let reason = format!("names must be {}", naming.describe());
                 let at = pointer::join(&pointer::join(&self.at, "properties"), text);
                 self.report(at, "properties", reason);
             }
@@ -319,7 +333,8 @@ impl<'a> Walk<'a> {
                 .filter_map(|(name, _)| name.as_str())
                 .find(|name| !UNIONS.contains(name) && self.provider.fate(name).is_some());
             if let Some(beside) = beside {
-                let reason = sentences::not_alone(beside);
+                let reason =
+                    format!("must be the only keyword of its schema, which also has `{beside}`");
                 self.report(pointer::join(&self.at, keyword), keyword, reason);
             }
         }
@@ -338,7 +353,9 @@ impl<'a> Walk<'a> {
             .long_enum
             .filter(|(many, most)| values.len() > *many && characters > *most)
         {
-            let reason = sentences::enum_too_long(many, characters, most);
+            let reason = format!(
+                "has more than {many} values and {characters} characters; the limit is {most}"
+            );
             self.report(pointer::join(&self.at, keyword), keyword, reason);
         }
         0
@@ -352,24 +369,31 @@ impl<'a> Walk<'a> {
         let says_array =
             is_array(kind) || kind.as_array().is_some_and(|all| all.iter().any(is_array));
         if says_array && !schema.contains("items") && !schema.contains("prefixItems") {
-            self.report(self.at.clone(), "items", sentences::missing_from_array());
+            self.report(
+                self.at.clone(),
+                "items",
+                "is missing from an array".to_owned(),
+            );
         }
     }
 
     fn reference(&mut self, reference: &'a Json) -> usize {
         let at = pointer::join(&self.at, "$ref");
         let Some(path) = reference.as_str().and_then(local_path) else {
-            let reason = sentences::reference_leads_out(&brief(reference));
+            let reason = format!(
+                "is {}, but must point into the same schema",
+                brief(reference)
+            );
             self.report(at, "$ref", reason);
             return 0;
         };
         let Some(target) = self.resolve(&path) else {
-            let reason = sentences::reference_leads_nowhere(&brief(reference));
+            let reason = format!("is {}, which does not exist", brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         };
         if matches!(self.seen.get(&address(target)), Some(Seen::Open)) && !self.limits.recursion {
-            let reason = sentences::reference_recursive(&brief(reference));
+            let reason = format!("is {}, which makes the schema recursive", brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         }

@@ -9,7 +9,7 @@ use super::escape::Visible;
 use super::{Located, Report, ServerReport, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
-use crate::sentences::report as sentences;
+use crate::wording::counted;
 
 /// GitHub's limit for a title.
 const TITLE_CHARACTERS: usize = 255;
@@ -127,7 +127,10 @@ fn annotation<'a>(
     let name = change_text::name(changes[0]);
     let title = match &changes[..] {
         [only] => format!("{name}: {}", change_text::sentence(only)),
-        many => sentences::against_baseline(&name, many.len()),
+        many => format!(
+            "{name}: {} against the baseline",
+            counted(many.len(), "change")
+        ),
     };
     let message: Vec<Visible> = changes
         .iter()

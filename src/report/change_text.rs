@@ -12,9 +12,11 @@ use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::Proof;
 use crate::policy::{Action, Decision};
-use crate::rules::RuleId;
-use crate::sentences::report as sentences;
+use crate::rules::{RuleId, Side};
 use crate::surface::{ComponentKey, Kind};
+
+/// The word before the advice of a rule.
+pub(super) const WHAT_TO_DO: &str = "What to do";
 
 /// How much of a value is shown in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
@@ -49,9 +51,10 @@ pub(super) fn facts(located: &Located) -> Vec<Visible> {
     let judged = &located.judged;
     let mut lines = lines_until_proof(located);
     lines[0] = Visible::of_parts(format!("{}: {}", judged.change.level, lines[0]));
-    lines.push(Visible::of_parts(sentences::id(
+    lines.push(Visible::of_parts(format!(
+        "{}, change = \"{}\"",
         judged.change.rule.id(),
-        &judged.id,
+        judged.id
     )));
     lines
 }
@@ -97,9 +100,10 @@ pub(super) fn look_alike(change: &Change) -> Option<Visible> {
         .into_iter()
         .find(|(old, new)| escape::look_alike(old, new))?;
     let shown = |text: &str| escape::code_points(text).cut(CHARACTERS);
-    Some(Visible::of_parts(sentences::look_alike(
-        &shown(old),
-        &shown(new),
+    Some(Visible::of_parts(format!(
+        "the two look alike but differ: {} → {}",
+        shown(old),
+        shown(new)
     )))
 }
 
@@ -110,12 +114,12 @@ pub(super) fn compared(change: &Change) -> Option<Visible> {
         RuleId::InputPropertyBecameRequired
         | RuleId::OutputPropertyBecameRequired
         | RuleId::PromptArgumentBecameRequired => {
-            return Some(Visible::of_parts(sentences::became_required()));
+            return Some(Visible::of_parts(from_to("required", "no", "yes")));
         }
         RuleId::InputPropertyBecameOptional
         | RuleId::OutputPropertyBecameOptional
         | RuleId::PromptArgumentBecameOptional => {
-            return Some(Visible::of_parts(sentences::became_optional()));
+            return Some(Visible::of_parts(from_to("required", "yes", "no")));
         }
         RuleId::ToolOrderChanged => return moved(change.old.as_ref()?, change.new.as_ref()?),
         // The values have a digest for each component, which no one can read.
@@ -133,7 +137,16 @@ pub(super) fn compared(change: &Change) -> Option<Visible> {
     }
     let of = pointer::tokens(&change.pointer).last().unwrap_or_default();
     let of = escape::short(&of, 60);
-    Some(Visible::of_parts(sentences::from_to(&of, &was, &is)))
+    Some(Visible::of_parts(from_to(&of, &was, &is)))
+}
+
+/// `maximum: 10 → 7`
+fn from_to(of: &str, was: &str, is: &str) -> String {
+    if of.is_empty() {
+        format!("{was} → {is}")
+    } else {
+        format!("{of}: {was} → {is}")
+    }
 }
 
 /// The names of components, from an object with their keys.
@@ -154,7 +167,7 @@ fn listed(components: &Json) -> Option<Visible> {
         })
         .collect();
     if keys.len() > MOST {
-        shown.push(sentences::more_listed(keys.len() - MOST));
+        shown.push(format!("and {} more", keys.len() - MOST));
     }
     (!shown.is_empty()).then(|| Visible::of_parts(shown.join(", ")))
 }
@@ -193,13 +206,30 @@ fn moved(old: &Json, new: &Json) -> Option<Visible> {
         .map(|(key, was, is)| {
             let name = key.parse::<ComponentKey>();
             let name = name.as_ref().map_or(key.as_str(), ComponentKey::identity);
-            sentences::moved(&escape::short(name, 60), *was, *is)
+            format!(
+                "{} moved from {} to {}",
+                escape::short(name, 60),
+                ordinal(*was),
+                ordinal(*is)
+            )
         })
         .collect();
     if moved.len() > MOST {
-        shown.push(sentences::more_moved(moved.len() - MOST));
+        shown.push(format!("{} more moved", moved.len() - MOST));
     }
     (!shown.is_empty()).then(|| Visible::of_parts(shown.join("; ")))
+}
+
+/// `1st`, `12th`
+fn ordinal(number: usize) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
 }
 
 /// A longest increasing subsequence of distinct numbers, in order.
@@ -232,10 +262,7 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
     let change = &located.judged.change;
     let mut lines = lines_until_proof(located);
     let advice = change.rule.rule().advice;
-    lines.push(Visible::of_parts(format!(
-        "{}: {advice}",
-        sentences::what_to_do()
-    )));
+    lines.push(Visible::of_parts(format!("{WHAT_TO_DO}: {advice}")));
     lines.extend(decision(located));
     lines.push(judgement(located));
     lines
@@ -257,15 +284,12 @@ fn lines_until_proof(located: &Located) -> Vec<Visible> {
     match &change.proof {
         Some(Proof::Witness(instance)) => {
             let call = escape::short_value(instance, 2 * VALUE_CHARACTERS);
-            let label = witness_label(located);
+            let label = witness_label(change);
             lines.push(Visible::of_parts(format!("{label}: {call}")));
         }
         Some(Proof::Undecided(reason)) => {
             let reason = escape::short(reason, 200);
-            lines.push(Visible::of_parts(format!(
-                "{}: {reason}",
-                sentences::undecided()
-            )));
+            lines.push(Visible::of_parts(format!("not decided: {reason}")));
         }
         Some(Proof::Subsumed) | None => {}
     }
@@ -280,17 +304,25 @@ pub(super) fn decision(located: &Located) -> Option<Visible> {
             owner,
             until,
         } => {
-            let until = until.map(|it| it.to_string());
-            sentences::accepted(owner, until.as_deref(), reason)
+            let until = until.map_or_else(String::new, |day| format!(" until {day}"));
+            format!("accepted by {owner}{until}: {reason}")
         }
-        Decision::Rejected { reason, owner } => sentences::rejected(owner.as_deref(), reason),
+        Decision::Rejected { reason, owner } => {
+            let by = owner
+                .as_ref()
+                .map_or_else(String::new, |owner| format!(" by {owner}"));
+            format!("rejected{by}: {reason}")
+        }
     };
     Some(escape::short(&sentence, 400))
 }
 
 /// What a witness shows.
-pub(super) fn witness_label(located: &Located) -> &'static str {
-    sentences::witness(located.judged.change.rule.side())
+pub(super) fn witness_label(change: &Change) -> &'static str {
+    match change.rule.side() {
+        Some(Side::Output) => "can now be returned, and the old contract forbids it",
+        _ => "worked before, fails now",
+    }
 }
 
 /// Both judgements, the action, and the id for accepting the change.
@@ -299,14 +331,14 @@ fn judgement(located: &Located) -> Visible {
     let happens = match judged.action {
         Action::Block => "blocks",
         Action::Warn => "warns",
-        Action::Audit => sentences::does_not_fail(),
+        Action::Audit => "does not fail",
         Action::Accepted => "was accepted",
     };
-    Visible::of_parts(sentences::judgement(
+    Visible::of_parts(format!(
+        "Level {}, exposure {}; change {} {happens}.",
         judged.change.level.word(),
         judged.change.exposure.word(),
-        &judged.id,
-        happens,
+        judged.id
     ))
 }
 

@@ -7,7 +7,11 @@ use super::escape;
 use crate::drift::Change;
 use crate::judgement::Level;
 use crate::keyword_enum::keyword_enum;
-use crate::sentences::history::{self as sentences, Section};
+
+const NOTHING_CHANGED: &str = "No changes to the MCP contract.";
+
+/// A mark in a list that has no section for it.
+const BREAKING_MARK: &str = "**Breaking:** ";
 
 /// How release notes are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,19 +71,28 @@ pub fn changelog(notes: &Notes<'_>, style: ChangelogStyle) -> String {
             );
             for (server, change) in notes.changes {
                 let mark = if change.level == Level::Breaking {
-                    sentences::breaking_mark()
+                    BREAKING_MARK
                 } else {
                     ""
                 };
                 let _ = writeln!(out, "- {mark}{}", line(server, change, several));
             }
             if notes.changes.is_empty() {
-                out += sentences::nothing_changed();
+                out += NOTHING_CHANGED;
                 out.push('\n');
             }
             out
         }
     }
+}
+
+/// The headings, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Breaking,
+    Added,
+    Changed,
+    Removed,
 }
 
 fn sections(out: &mut String, notes: &Notes<'_>, several: bool, breaking_apart: bool) {
@@ -92,7 +105,7 @@ fn sections(out: &mut String, notes: &Notes<'_>, several: bool, breaking_apart: 
             section_of(change)
         };
         let mark = if is_breaking && !breaking_apart {
-            sentences::breaking_mark()
+            BREAKING_MARK
         } else {
             ""
         };
@@ -100,14 +113,20 @@ fn sections(out: &mut String, notes: &Notes<'_>, several: bool, breaking_apart: 
         by_section.entry(section).or_default().push(line);
     }
     for (section, mut lines) in by_section {
-        let _ = writeln!(out, "\n### {}\n", sentences::heading(section));
+        let heading = match section {
+            Section::Breaking => "Breaking",
+            Section::Added => "Added",
+            Section::Changed => "Changed",
+            Section::Removed => "Removed",
+        };
+        let _ = writeln!(out, "\n### {heading}\n");
         lines.dedup();
         for line in lines {
             let _ = writeln!(out, "{line}");
         }
     }
     if notes.changes.is_empty() {
-        let _ = writeln!(out, "\n{}", sentences::nothing_changed());
+        let _ = writeln!(out, "\n{NOTHING_CHANGED}");
     }
 }
 

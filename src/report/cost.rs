@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::canonical::Json;
 use crate::surface::{ComponentKey, Kind, Surface};
 
@@ -10,21 +12,28 @@ use crate::surface::{ComponentKey, Kind, Surface};
 /// The text of a tool is the JSON object of its `name`, `description` and `inputSchema`, in this
 /// order and without spaces, as clients hand it to a model. What a provider wraps around it differs
 /// and is not counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Tokens of the pinned tools.
+    #[serde(rename = "baselineTokens")]
     pub baseline: usize,
     /// Tokens of the current tools.
+    #[serde(rename = "currentTokens")]
     pub current: usize,
     /// Each tool, sorted by key.
     pub tools: Vec<ToolCost>,
 }
 
 /// What one tool costs; `None` where it does not exist.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolCost {
+    #[serde(with = "super::document::key")]
     pub component: ComponentKey,
+    #[serde(rename = "baselineTokens")]
     pub baseline: Option<usize>,
+    #[serde(rename = "currentTokens")]
     pub current: Option<usize>,
 }
 

@@ -5,22 +5,18 @@
 //! compared; an unknown member, a wrong count, an inconsistent verdict are errors. Values of a
 //! server are in it as sent, including number literals and member order.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::shard::{RunFinding, Shard};
 use super::{
-    Comparison, Cost, Failure, FailureKind, Finding, Located, PackageVersion, Place, Report,
-    ServerReport, Status, ToolCost, escape,
+    Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, escape,
 };
 use crate::canonical::reader::MAX_VALUES;
 use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
-use crate::policy::{Action, Bump, Decision, Judged, Verdict, VersionCheck};
+use crate::policy::{Action, Decision, Judged, Verdict, VersionCheck};
 use crate::rules::RuleId;
 use crate::surface::{ComponentKey, Note};
 
@@ -52,7 +48,7 @@ pub fn from_json_within(text: &str, left: &mut usize) -> Result<Report, ReadRepo
         None => return Err(shape("`reportVersion` is missing")),
     }
     let read: ReportDocument = serde_json::from_str(text).map_err(shape)?;
-    let report = Report::try_from(read)?;
+    let report = Report::try_from(read).map_err(shape)?;
     let written = to_json(&report);
     let written =
         parse_wrapped(written.as_bytes(), usize::MAX).map_err(ReadReportError::NotJson)?;
@@ -89,9 +85,9 @@ struct ReportDocument {
     comparison: ComparisonWord,
     verdict: Verdict,
     servers: Vec<ServerDocument>,
-    findings: Vec<FindingDocument>,
+    findings: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    shard: Option<ShardDocument>,
+    shard: Option<Shard>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,54 +98,23 @@ enum ComparisonWord {
     Pin,
 }
 
+/// A [`ServerReport`] with what is counted from its changes, and without what the changes say already.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ServerDocument {
     name: String,
     status: StatusWord,
-    error: Option<ErrorDocument>,
+    error: Option<Failure>,
     counts: LevelCounts,
     exposure: ExposureCounts,
-    version: VersionDocument,
-    cost: CostDocument,
+    version: VersionCheck,
+    cost: Cost,
     components: usize,
     accept_with: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_false")]
     third_party: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    package: Option<PackageDocument>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sdk: Option<PackageDocument>,
-    changes: Vec<ChangeDocument>,
-    findings: Vec<FindingDocument>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PackageDocument {
-    name: String,
-    baseline: Option<String>,
-    current: Option<String>,
-}
-
-impl From<&PackageVersion> for PackageDocument {
-    fn from(it: &PackageVersion) -> Self {
-        Self {
-            name: it.name.clone(),
-            baseline: it.baseline.clone(),
-            current: it.current.clone(),
-        }
-    }
-}
-
-impl From<PackageDocument> for PackageVersion {
-    fn from(it: PackageDocument) -> Self {
-        Self {
-            name: it.name,
-            baseline: it.baseline,
-            current: it.current,
-        }
-    }
+    changes: Vec<Located>,
+    findings: Vec<Finding>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -159,20 +124,6 @@ enum StatusWord {
     Drifted,
     New,
     Undetermined,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ErrorDocument {
-    #[serde(default)]
-    kind: FailureKind,
-    message: String,
-    help: String,
-    stderr: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    command: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    paste: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -192,37 +143,10 @@ struct ExposureCounts {
     low: usize,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VersionDocument {
-    baseline: Option<String>,
-    current: Option<String>,
-    required: Bump,
-    ok: bool,
-}
-
+/// A [`Located`] without its layers: what is the change's, the policy's and the place's stands side by side.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CostDocument {
-    /// Reports of earlier versions, whose counts were estimates, have neither this nor `tools`.
-    #[serde(default)]
-    baseline_tokens: usize,
-    current_tokens: usize,
-    #[serde(default)]
-    tools: Vec<ToolCostDocument>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ToolCostDocument {
-    component: String,
-    baseline_tokens: Option<usize>,
-    current_tokens: Option<usize>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ChangeDocument {
+pub(super) struct ChangeDocument {
     id: String,
     rule: String,
     /// `server` for what concerns the server as a whole.
@@ -237,8 +161,8 @@ struct ChangeDocument {
     message: String,
     action: Action,
     would_block: bool,
-    location: Option<PlaceDocument>,
-    source: Option<PlaceDocument>,
+    location: Option<Place>,
+    source: Option<Place>,
     #[serde(default, skip_serializing_if = "is_false")]
     old_is_null: bool,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -246,26 +170,7 @@ struct ChangeDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     words: Vec<(RunTag, String)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    decision: Option<DecisionDocument>,
-}
-
-/// The entry of the configuration that decided about a change.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DecisionDocument {
-    kind: DecisionKind,
-    reason: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    owner: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum DecisionKind {
-    Accepted,
-    Rejected,
+    decision: Option<Decision>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -309,16 +214,10 @@ enum RunTag {
     Added,
 }
 
+/// A [`Finding`] or a [`RunFinding`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PlaceDocument {
-    path: String,
-    line: usize,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FindingDocument {
+pub(super) struct FindingDocument {
     rule: String,
     component: Option<String>,
     message: String,
@@ -326,16 +225,6 @@ struct FindingDocument {
     /// Only in `shard`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unless: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ShardDocument {
-    index: usize,
-    of: usize,
-    servers: Vec<String>,
-    terms: String,
-    findings: Vec<FindingDocument>,
 }
 
 impl From<&Report> for ReportDocument {
@@ -349,16 +238,16 @@ impl From<&Report> for ReportDocument {
             },
             verdict: report.verdict,
             servers: report.servers.iter().map(Into::into).collect(),
-            findings: report.findings.iter().map(Into::into).collect(),
-            shard: report.shard.as_ref().map(Into::into),
+            findings: report.findings.clone(),
+            shard: report.shard.clone(),
         }
     }
 }
 
 impl TryFrom<ReportDocument> for Report {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(document: ReportDocument) -> Result<Self, ReadReportError> {
+    fn try_from(document: ReportDocument) -> Result<Self, String> {
         let comparison = match document.comparison {
             ComparisonWord::Check => Comparison::Check,
             ComparisonWord::Diff => Comparison::Diff,
@@ -366,16 +255,12 @@ impl TryFrom<ReportDocument> for Report {
                 written: Vec::new(),
             },
         };
-        let servers = all(document.servers)?;
-        let findings = all(document.findings)?;
-        let mut report = Report::new(comparison, servers, findings);
-        report.shard = document.shard.map(Shard::try_from).transpose()?;
+        let servers = document.servers.into_iter().map(ServerReport::try_from);
+        let servers = servers.collect::<Result<Vec<_>, _>>()?;
+        let mut report = Report::new(comparison, servers, document.findings);
+        report.shard = document.shard;
         Ok(report)
     }
-}
-
-fn all<D, T: TryFrom<D>>(documents: Vec<D>) -> Result<Vec<T>, T::Error> {
-    documents.into_iter().map(T::try_from).collect()
 }
 
 impl From<&ServerReport> for ServerDocument {
@@ -384,17 +269,7 @@ impl From<&ServerReport> for ServerDocument {
             Status::Clean => (StatusWord::Clean, None),
             Status::Drifted => (StatusWord::Drifted, None),
             Status::New => (StatusWord::New, None),
-            Status::Undetermined(failure) => (
-                StatusWord::Undetermined,
-                Some(ErrorDocument {
-                    kind: failure.kind,
-                    message: failure.message.clone(),
-                    help: failure.help.clone(),
-                    stderr: failure.stderr.clone(),
-                    command: failure.command.clone(),
-                    paste: failure.paste.clone(),
-                }),
-            ),
+            Status::Undetermined(failure) => (StatusWord::Undetermined, Some(failure.clone())),
         };
         Self {
             name: server.name.clone(),
@@ -411,189 +286,82 @@ impl From<&ServerReport> for ServerDocument {
                 medium: server.exposed(Exposure::Medium),
                 low: server.exposed(Exposure::Low),
             },
-            version: VersionDocument {
-                baseline: server.version.baseline.clone(),
-                current: server.version.current.clone(),
-                required: server.version.required,
-                ok: server.version.ok,
-            },
-            cost: CostDocument {
-                baseline_tokens: server.cost.baseline,
-                current_tokens: server.cost.current,
-                tools: server
-                    .cost
-                    .tools
-                    .iter()
-                    .map(|tool| ToolCostDocument {
-                        component: tool.component.to_string(),
-                        baseline_tokens: tool.baseline,
-                        current_tokens: tool.current,
-                    })
-                    .collect(),
-            },
+            version: server.version.clone(),
+            cost: server.cost.clone(),
             components: server.components,
             accept_with: server.accept_with.clone(),
             third_party: server.third_party,
-            package: server.package.as_ref().map(Into::into),
-            sdk: server.sdk.as_ref().map(Into::into),
-            changes: server.changes.iter().map(Into::into).collect(),
-            findings: server.findings.iter().map(Into::into).collect(),
+            changes: server.changes.clone(),
+            findings: server.findings.clone(),
         }
     }
 }
 
 impl TryFrom<ServerDocument> for ServerReport {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(document: ServerDocument) -> Result<Self, ReadReportError> {
-        let VersionDocument {
-            baseline,
-            current,
-            required,
-            ok,
-        } = document.version;
+    fn try_from(document: ServerDocument) -> Result<Self, String> {
         Ok(Self {
             name: document.name,
             status: match (document.status, document.error) {
                 (StatusWord::Clean, _) => Status::Clean,
                 (StatusWord::Drifted, _) => Status::Drifted,
                 (StatusWord::New, _) => Status::New,
-                (StatusWord::Undetermined, Some(error)) => Status::Undetermined(Failure {
-                    kind: error.kind,
-                    message: error.message,
-                    help: error.help,
-                    stderr: error.stderr,
-                    command: error.command,
-                    paste: error.paste,
-                }),
-                (StatusWord::Undetermined, None) => return Err(shape("`error` is missing")),
+                (StatusWord::Undetermined, Some(failure)) => Status::Undetermined(failure),
+                (StatusWord::Undetermined, None) => return Err("`error` is missing".to_owned()),
             },
-            changes: all(document.changes)?,
-            findings: all(document.findings)?,
-            version: VersionCheck {
-                moved: crate::policy::direction(baseline.as_deref(), current.as_deref()),
-                baseline,
-                current,
-                required,
-                ok,
-            },
-            cost: Cost {
-                baseline: document.cost.baseline_tokens,
-                current: document.cost.current_tokens,
-                tools: document
-                    .cost
-                    .tools
-                    .into_iter()
-                    .map(|tool| {
-                        let key = component(&tool.component)?;
-                        let cost = ToolCost {
-                            component: key.clone(),
-                            baseline: tool.baseline_tokens,
-                            current: tool.current_tokens,
-                        };
-                        Ok((key, cost))
-                    })
-                    .collect::<Result<BTreeMap<_, _>, ReadReportError>>()?
-                    .into_values()
-                    .collect(),
-            },
+            changes: document.changes,
+            findings: document.findings,
+            version: document.version,
+            cost: document.cost,
             definitions: Vec::new(),
             components: document.components,
             accept_with: document.accept_with,
             third_party: document.third_party,
-            package: document.package.map(Into::into),
-            sdk: document.sdk.map(Into::into),
             listed: Vec::new(),
         })
     }
 }
 
-impl From<&Located> for ChangeDocument {
-    fn from(located: &Located) -> Self {
-        let judged = &located.judged;
-        let change = &judged.change;
-        let value = |value: &Option<Json>| value.clone().unwrap_or(Json::Null);
+impl From<Located> for ChangeDocument {
+    fn from(located: Located) -> Self {
+        let judged = located.judged;
+        let change = judged.change;
+        let key = change.component.as_deref().unwrap_or("server").to_owned();
+        let words = change.words.into_iter();
         Self {
-            id: judged.id.clone(),
+            id: judged.id,
             rule: change.rule.to_string(),
-            component: change.component.as_deref().unwrap_or("server").to_owned(),
-            pointer: change.pointer.clone(),
+            component: key,
+            pointer: change.pointer,
             level: change.level,
             exposure: change.exposure,
-            proof: change.proof.as_ref().map(Into::into),
-            old: value(&change.old),
-            new: value(&change.new),
-            message: change.message.clone(),
-            action: judged.action,
-            would_block: judged.would_block,
-            location: located.location.as_ref().map(Into::into),
-            source: located.source.as_ref().map(Into::into),
+            proof: change.proof.map(Into::into),
             old_is_null: change.old == Some(Json::Null),
             new_is_null: change.new == Some(Json::Null),
-            words: change
-                .words
-                .iter()
+            old: change.old.unwrap_or(Json::Null),
+            new: change.new.unwrap_or(Json::Null),
+            message: change.message,
+            action: judged.action,
+            would_block: judged.would_block,
+            location: located.location,
+            source: located.source,
+            words: words
                 .map(|run| match run {
-                    Run::Same(text) => (RunTag::Same, text.clone()),
-                    Run::Removed(text) => (RunTag::Removed, text.clone()),
-                    Run::Added(text) => (RunTag::Added, text.clone()),
+                    Run::Same(text) => (RunTag::Same, text),
+                    Run::Removed(text) => (RunTag::Removed, text),
+                    Run::Added(text) => (RunTag::Added, text),
                 })
                 .collect(),
-            decision: judged.decision.as_ref().map(Into::into),
+            decision: judged.decision,
         }
-    }
-}
-
-impl From<&Decision> for DecisionDocument {
-    fn from(decision: &Decision) -> Self {
-        match decision {
-            Decision::Accepted {
-                reason,
-                owner,
-                until,
-            } => Self {
-                kind: DecisionKind::Accepted,
-                reason: reason.clone(),
-                owner: Some(owner.clone()),
-                until: until.map(|it| it.to_string()),
-            },
-            Decision::Rejected { reason, owner } => Self {
-                kind: DecisionKind::Rejected,
-                reason: reason.clone(),
-                owner: owner.clone(),
-                until: None,
-            },
-        }
-    }
-}
-
-impl TryFrom<DecisionDocument> for Decision {
-    type Error = ReadReportError;
-
-    fn try_from(document: DecisionDocument) -> Result<Self, ReadReportError> {
-        let DecisionDocument {
-            kind,
-            reason,
-            owner,
-            until,
-        } = document;
-        Ok(match kind {
-            DecisionKind::Accepted => Self::Accepted {
-                reason,
-                owner: owner.ok_or_else(|| shape("`owner` is missing"))?,
-                until: until
-                    .map(|it| it.parse().map_err(|()| shape("`until` is not a date")))
-                    .transpose()?,
-            },
-            DecisionKind::Rejected => Self::Rejected { reason, owner },
-        })
     }
 }
 
 impl TryFrom<ChangeDocument> for Located {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(document: ChangeDocument) -> Result<Self, ReadReportError> {
+    fn try_from(document: ChangeDocument) -> Result<Self, String> {
         let value = |value: Json, is_null: bool| match value {
             Json::Null if !is_null => None,
             value => Some(value),
@@ -626,30 +394,47 @@ impl TryFrom<ChangeDocument> for Located {
                 id: document.id,
                 action: document.action,
                 would_block: document.would_block,
-                decision: document.decision.map(Decision::try_from).transpose()?,
+                decision: document.decision,
             },
-            location: document.location.map(Into::into),
-            source: document.source.map(Into::into),
+            location: document.location,
+            source: document.source,
         })
     }
 }
 
-fn rule(id: &str) -> Result<RuleId, ReadReportError> {
-    id.parse()
-        .map_err(|_| shape(format!("unknown rule `{id}`")))
+fn rule(id: &str) -> Result<RuleId, String> {
+    id.parse().map_err(|_| format!("unknown rule `{id}`"))
 }
 
-fn component(key: &str) -> Result<ComponentKey, ReadReportError> {
+fn component(key: &str) -> Result<ComponentKey, String> {
     key.parse()
-        .map_err(|_| shape(format!("`{key}` is not a component key")))
+        .map_err(|_| format!("`{key}` is not a component key"))
 }
 
-impl From<&Proof> for ProofDocument {
-    fn from(proof: &Proof) -> Self {
+/// A component's key as one text.
+pub(super) mod key {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::surface::ComponentKey;
+
+    pub(crate) fn serialize<S: Serializer>(key: &ComponentKey, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(key)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<ComponentKey, D::Error> {
+        let text = String::deserialize(from)?;
+        super::component(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl From<Proof> for ProofDocument {
+    fn from(proof: Proof) -> Self {
         let (kind, instance, reason) = match proof {
-            Proof::Witness(instance) => (ProofKind::Witness, Some(instance.clone()), None),
+            Proof::Witness(instance) => (ProofKind::Witness, Some(instance), None),
             Proof::Subsumed => (ProofKind::Subsumed, None, None),
-            Proof::Undecided(reason) => (ProofKind::Undecided, None, Some(reason.clone())),
+            Proof::Undecided(reason) => (ProofKind::Undecided, None, Some(reason)),
         };
         Self {
             kind,
@@ -660,47 +445,29 @@ impl From<&Proof> for ProofDocument {
 }
 
 impl TryFrom<ProofDocument> for Proof {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(document: ProofDocument) -> Result<Self, ReadReportError> {
+    fn try_from(document: ProofDocument) -> Result<Self, String> {
         match document.kind {
             ProofKind::Witness => {
                 let instance = document.instance.map(Proof::Witness);
-                instance.ok_or_else(|| shape("`instance` is missing"))
+                instance.ok_or_else(|| "`instance` is missing".to_owned())
             }
             ProofKind::Subsumed => Ok(Proof::Subsumed),
             ProofKind::Undecided => {
                 let reason = document.reason.map(Proof::Undecided);
-                reason.ok_or_else(|| shape("`reason` is missing"))
+                reason.ok_or_else(|| "`reason` is missing".to_owned())
             }
         }
     }
 }
 
-impl From<&Place> for PlaceDocument {
-    fn from(place: &Place) -> Self {
-        Self {
-            path: place.slashed(),
-            line: place.line,
-        }
-    }
-}
-
-impl From<PlaceDocument> for Place {
-    fn from(document: PlaceDocument) -> Self {
-        Self {
-            path: PathBuf::from(document.path),
-            line: document.line,
-        }
-    }
-}
-
-impl From<&Finding> for FindingDocument {
-    fn from(finding: &Finding) -> Self {
+impl From<Finding> for FindingDocument {
+    fn from(finding: Finding) -> Self {
         Self {
             rule: finding.note.rule.to_string(),
             component: finding.note.component.as_deref().map(str::to_owned),
-            message: finding.note.message.clone(),
+            message: finding.note.message,
             action: finding.action,
             unless: None,
         }
@@ -708,9 +475,9 @@ impl From<&Finding> for FindingDocument {
 }
 
 impl TryFrom<FindingDocument> for Finding {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(document: FindingDocument) -> Result<Self, ReadReportError> {
+    fn try_from(document: FindingDocument) -> Result<Self, String> {
         Ok(Self {
             note: Note {
                 rule: rule(&document.rule)?,
@@ -722,19 +489,19 @@ impl TryFrom<FindingDocument> for Finding {
     }
 }
 
-impl From<&RunFinding> for FindingDocument {
-    fn from(of_run: &RunFinding) -> Self {
+impl From<RunFinding> for FindingDocument {
+    fn from(of_run: RunFinding) -> Self {
         Self {
-            unless: of_run.void_if_change.clone(),
-            ..Self::from(&of_run.finding)
+            unless: of_run.void_if_change,
+            ..Self::from(of_run.finding)
         }
     }
 }
 
 impl TryFrom<FindingDocument> for RunFinding {
-    type Error = ReadReportError;
+    type Error = String;
 
-    fn try_from(mut document: FindingDocument) -> Result<Self, ReadReportError> {
+    fn try_from(mut document: FindingDocument) -> Result<Self, String> {
         Ok(Self {
             void_if_change: document.unless.take(),
             finding: Finding::try_from(document)?,
@@ -742,34 +509,10 @@ impl TryFrom<FindingDocument> for RunFinding {
     }
 }
 
-impl From<&Shard> for ShardDocument {
-    fn from(shard: &Shard) -> Self {
-        Self {
-            index: shard.index,
-            of: shard.of,
-            servers: shard.servers.clone(),
-            terms: shard.terms.clone(),
-            findings: shard.findings.iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl TryFrom<ShardDocument> for Shard {
-    type Error = ReadReportError;
-
-    fn try_from(document: ShardDocument) -> Result<Self, ReadReportError> {
-        Ok(Self {
-            index: document.index,
-            of: document.of,
-            servers: document.servers,
-            terms: document.terms,
-            findings: all(document.findings)?,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::canonical::{parse_str, to_compact};
 

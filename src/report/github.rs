@@ -10,7 +10,6 @@ use super::annotations::{AnnotationLevel, annotations};
 use super::escape::{self, Visible};
 use super::{Located, Report, Status, change_text};
 use crate::policy::Action;
-use crate::sentences::report as sentences;
 
 /// GitHub's limit per level and step.
 const A_LEVEL: usize = 10;
@@ -46,16 +45,18 @@ pub fn github(report: &Report) -> String {
             };
             count(&mut all.iter().map(|it| it.level)) - count(&mut shown.iter().map(|it| it.level))
         };
-        let message = sentences::more_than_annotated(
+        let message = format!(
+            "{} more than a log can annotate: {} errors, {} warnings, {} notices. The job summary and \
+             `mcp-keel check` have all of them.",
             all.len() - shown.len(),
             missing(AnnotationLevel::Failure),
             missing(AnnotationLevel::Warning),
-            missing(AnnotationLevel::Notice),
+            missing(AnnotationLevel::Notice)
         );
         let command = Command {
             level: AnnotationLevel::Notice,
             place: None,
-            title: Visible::of_parts(sentences::not_all_annotated()),
+            title: Visible::of_parts("mcp-keel: not everything is shown".to_owned()),
             message: Visible::of_parts(message),
         };
         out += &command.line();

@@ -4,7 +4,7 @@ use super::escape::{self, Visible};
 use super::{Comparison, Report, ServerReport, Status};
 use crate::judgement::Level;
 use crate::policy::Action;
-use crate::sentences::{begin_upper, report as sentences};
+use crate::wording::{capitalized, counted};
 
 /// How a format shows an untrusted name, path or command.
 pub(super) type Show = fn(&str) -> String;
@@ -41,15 +41,15 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
         let what = match (&drifted[..], &report.comparison) {
-            (_, Comparison::Diff) => sentences::sources_differ(),
-            ([only], _) => sentences::one_drifted(&show(&only.name)),
-            (many, _) => sentences::many_drifted(many.len(), report.servers.len()),
+            (_, Comparison::Diff) => "the two sources differ".to_owned(),
+            ([only], _) => format!("{} drifted", show(&only.name)),
+            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
         };
         sentences.push(format!("{what}: {}.", counts(report)));
     }
     if !new.is_empty() {
         let names: Vec<String> = new.iter().map(|server| show(&server.name)).collect();
-        sentences.push(sentences::not_in_baseline(&names));
+        sentences.push(format!("not in the baseline: {}.", names.join(", ")));
     }
     let (skipped, failed): (Vec<&ServerReport>, Vec<_>) =
         undetermined.iter().partition(|it| it.is_skipped());
@@ -57,16 +57,22 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
         of.iter().map(|server| show(&server.name)).collect()
     };
     if !failed.is_empty() {
-        sentences.push(sentences::not_captured(&names(&failed)));
+        sentences.push(format!(
+            "could not be captured: {}. No verdict.",
+            names(&failed).join(", ")
+        ));
     }
     if !skipped.is_empty() {
-        sentences.push(sentences::skipped(&names(&skipped)));
+        sentences.push(format!(
+            "skipped: {}. No verdict.",
+            names(&skipped).join(", ")
+        ));
     }
     let (next, command) = next_step(report, drifted.len() + new.len(), show);
     sentences.push(next);
     sentences.retain(|sentence| !sentence.is_empty());
     for later in sentences.iter_mut().skip(1) {
-        *later = begin_upper(later);
+        *later = capitalized(later);
     }
     (sentences.join(" "), command)
 }
@@ -74,9 +80,20 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
 fn clean_headline(report: &Report, show: Show) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
     match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => sentences::no_difference(components),
-        (_, [only]) => sentences::one_clean(&show(&only.name), components),
-        (_, many) => sentences::many_clean(many.len(), components),
+        (Comparison::Diff, _) => format!(
+            "no difference ({} compared).",
+            counted(components, "component")
+        ),
+        (_, [only]) => format!(
+            "{} matches the baseline ({}).",
+            show(&only.name),
+            counted(components, "component")
+        ),
+        (_, many) => format!(
+            "{} servers match the baseline ({}).",
+            many.len(),
+            counted(components, "component")
+        ),
     }
 }
 
@@ -95,12 +112,19 @@ pub(super) fn pin_headline(report: &Report, written: &[std::path::PathBuf], show
         .servers
         .iter()
         .all(|server| matches!(server.status, Status::New));
-    let accepted = if first_time {
-        String::new()
-    } else {
-        counts(report)
+    let pinned = format!(
+        "{} ({})",
+        names.join(", "),
+        counted(components, "component")
+    );
+    if files.is_empty() {
+        return format!("{pinned}: already up to date.");
+    }
+    let accepted = match counts(report) {
+        counts if first_time || counts.is_empty() => String::new(),
+        counts => format!(" This accepts: {counts}."),
     };
-    sentences::pinned(&names, components, &accepted, &files)
+    format!("{pinned}.{accepted} Commit {}.", files.join(", "))
 }
 
 fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<String>) {
@@ -114,10 +138,16 @@ fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<S
     let would_block = report.changes().filter(|it| it.judged.would_block).count();
     let command = accept_command(report);
     let mut drifted = report.servers.iter().filter(|it| !it.changes.is_empty());
-    let sentence = if drifted.all(|it| it.third_party) {
-        sentences::next_step_of_third_party(blocked, would_block)
+    let sentence = if blocked > 0 && drifted.all(|server| server.third_party) {
+        // Its code is not in this repository.
+        "Stay on the version that was pinned, or accept the changes:".to_owned()
+    } else if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
+    } else if would_block > 0 {
+        let changes = counted(would_block, "change");
+        format!("{changes} would block under enforcement \"block\". To accept:")
     } else {
-        sentences::next_step(blocked, would_block)
+        "Nothing blocks, but the baseline is behind. To update it:".to_owned()
     };
     (sentence, Some(show(&command)))
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::escape;
 use crate::baseline::signature;
 use crate::canonical::Json;
-use crate::sentences::counted;
 use crate::surface::{Component, Kind, Surface};
+use crate::wording::counted;
 
 /// How much of a description is shown.
 const SENTENCE: usize = 160;

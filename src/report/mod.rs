@@ -26,13 +26,15 @@ pub mod signature;
 mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
-use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Note, Surface};
+use crate::wording::counted;
 
 pub use crate::escape;
 pub use annotations::{Annotation, AnnotationLevel, annotations};
@@ -50,6 +52,7 @@ pub use markdown::{
     title,
 };
 pub use sarif::sarif;
+pub(crate) use shard::{Differs, MISSING_FROM_EVERY_PART, RUN_PART_AGAIN};
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, one_change, terminal};
 
@@ -101,20 +104,8 @@ pub struct ServerReport {
     pub accept_with: String,
     /// Whether it is a package or an address of a third party, which cannot be fixed here.
     pub third_party: bool,
-    /// The package that a launcher fetched, if its version is known.
-    pub package: Option<PackageVersion>,
-    /// The SDK that moved, if most tools changed alike and the lockfile shows it.
-    pub sdk: Option<PackageVersion>,
     /// The tools of a server that is new. Not part of the JSON report.
     pub listed: Vec<Listed>,
-}
-
-/// A package with its version then and now, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackageVersion {
-    pub name: String,
-    pub baseline: Option<String>,
-    pub current: Option<String>,
 }
 
 impl ServerReport {
@@ -131,8 +122,6 @@ impl ServerReport {
             components: 0,
             accept_with: String::new(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: Vec::new(),
         }
     }
@@ -161,7 +150,8 @@ impl Status {
 }
 
 /// Why a server could not be captured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Failure {
     pub kind: FailureKind,
     /// One sentence.
@@ -171,8 +161,10 @@ pub struct Failure {
     /// The tail of its stderr, as written.
     pub stderr: String,
     /// The command that was started, if one was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
     /// What to paste into the configuration, if that helps.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paste: String,
 }
 
@@ -226,7 +218,11 @@ pub struct Listed {
 }
 
 /// A judged change and its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(
+    into = "document::ChangeDocument",
+    try_from = "document::ChangeDocument"
+)]
 pub struct Located {
     pub judged: Judged,
     /// Its place in the committed baseline.
@@ -235,8 +231,10 @@ pub struct Located {
     pub source: Option<Place>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
+    #[serde(serialize_with = "slashed")]
     pub path: PathBuf,
     /// One-based.
     pub line: usize,
@@ -248,6 +246,14 @@ impl Place {
         let path = self.path.to_string_lossy().replace('\\', "/");
         path.strip_prefix("./").map(str::to_owned).unwrap_or(path)
     }
+}
+
+fn slashed<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    let place = Place {
+        path: path.to_owned(),
+        line: 1,
+    };
+    serializer.serialize_str(&place.slashed())
 }
 
 /// A component on both sides of a comparison.
@@ -284,7 +290,11 @@ impl Definition {
 }
 
 /// A note and its action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    into = "document::FindingDocument",
+    try_from = "document::FindingDocument"
+)]
 pub struct Finding {
     pub note: Note,
     pub action: Action,
@@ -315,18 +325,16 @@ impl ServerReport {
     /// The sentence for [`ServerReport::changed_alike`], with the likely cause.
     fn alike(&self) -> Option<String> {
         let (alike, of) = self.changed_alike()?;
-        let moved = |it: &PackageVersion| {
-            let (was, is) = (it.baseline.as_ref()?, it.current.as_ref()?);
-            (was != is).then(|| (it.name.clone(), was.clone(), is.clone()))
-        };
-        let package = self.package.as_ref().and_then(moved);
-        Some(match (self.sdk.as_ref().and_then(moved), package) {
-            (Some((name, was, is)), _) => sentences::alike_by_sdk(alike, of, &name, &was, &is),
-            (None, Some((name, was, is))) => {
-                sentences::alike_by_package(alike, of, &name, &was, &is)
-            }
-            (None, None) if self.third_party => sentences::alike_elsewhere(alike, of),
-            (None, None) => sentences::most_alike(alike, of),
+        let tools = counted(of, "tool");
+        Some(if self.third_party {
+            format!(
+                "{alike} of {tools} changed alike: a new version of the server's SDK is the likely cause."
+            )
+        } else {
+            format!(
+                "{alike} of {tools} changed alike: a new version of the SDK or of the library that writes the \
+                 schemas is the likely cause. Compare the lockfile."
+            )
         })
     }
 
@@ -334,7 +342,7 @@ impl ServerReport {
     fn cost_changed(&self) -> Option<String> {
         let (was, is) = (self.cost.baseline, self.cost.current);
         let is_news = was != is && was > 0 && !self.changes.is_empty();
-        is_news.then(|| sentences::context_cost(was, is))
+        is_news.then(|| context_cost(was, is))
     }
 
     /// What one of the tools costs in a model's context, where that changed.
@@ -343,19 +351,15 @@ impl ServerReport {
         let tools = &self.cost.tools;
         let at = tools.binary_search_by(|it| it.component.cmp(key)).ok()?;
         let tool = &tools[at];
-        let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
-        (tool.baseline != tool.current).then(sentence)
-    }
-
-    /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
-    fn shown_version(&self) -> (Option<&str>, Option<&str>) {
-        match &self.package {
-            Some(it) => (it.baseline.as_deref(), it.current.as_deref()),
-            None => {
-                let version = &self.version;
-                (version.baseline.as_deref(), version.current.as_deref())
-            }
+        if tool.baseline == tool.current {
+            return None;
         }
+        let current = tool.current.unwrap_or_default();
+        let tokens = match tool.baseline {
+            None => current.to_string(),
+            Some(baseline) => format!("{baseline} → {current}"),
+        };
+        Some(format!("Context cost of the tool: ≈ {tokens} tokens."))
     }
 
     /// Whether the user left it out.
@@ -366,9 +370,9 @@ impl ServerReport {
     /// That there is no verdict about it, with its name.
     fn no_capture(&self) -> String {
         if self.is_skipped() {
-            sentences::was_skipped(&self.name)
+            format!("{} was skipped", self.name)
         } else {
-            sentences::could_not_be_captured(&self.name)
+            format!("{} could not be captured", self.name)
         }
     }
 
@@ -380,6 +384,15 @@ impl ServerReport {
         let changes = self.changes.iter().map(|it| it.judged.action);
         crate::policy::verdict(changes.chain(self.findings.iter().map(|it| it.action)))
     }
+}
+
+fn context_cost(was: usize, is: usize) -> String {
+    let sign = if is > was { "+" } else { "-" };
+    let by = is.abs_diff(was);
+    if was == is {
+        return format!("Context cost of the tools: ≈ {is} tokens.");
+    }
+    format!("Context cost of the tools: ≈ {was} → {is} tokens ({sign}{by}).")
 }
 
 impl Report {

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize as _;
 
 use super::Style;
+use super::change_text::WHAT_TO_DO;
 use crate::canonical::{Json, parse_str, to_pretty};
 use crate::drift::{Change, text_diff};
 use crate::policy::{Date, Policy};
 use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
-use crate::sentences::rules as sentences;
 
 /// The web page that explains a rule.
 pub fn address(rule: RuleId) -> String {
@@ -27,7 +27,9 @@ pub fn table(style: Style) -> String {
         };
         let _ = writeln!(out, "{:<widest$}  {judgement}  {}", rule.id, rule.summary);
     }
-    out + "\n" + &textwrap::fill(sentences::columns(), style.width) + "\n"
+    let columns = "The columns are the usual level (what it does to callers) and exposure (what it means to \
+        the people who approved the server). `mcp-keel explain RULE` has the details.";
+    out + "\n" + &textwrap::fill(columns, style.width) + "\n"
 }
 
 /// The page of one rule.
@@ -54,9 +56,9 @@ pub fn page(rule: &Rule, style: Style) -> String {
             format!("\n{text}\n")
         }
     };
-    out += &heading(sentences::why_it_matters());
+    out += &heading("Why it matters");
     out += &paragraph(rule.rationale, "  ");
-    out += &heading(sentences::what_to_do());
+    out += &heading(WHAT_TO_DO);
     out += &paragraph(rule.advice, "  ");
     out += &heading("Example");
     match rule.example {
@@ -65,14 +67,20 @@ pub fn page(rule: &Rule, style: Style) -> String {
         }
         Example::Elsewhere(text) => out += &paragraph(text, "  "),
     }
-    out += &heading(sentences::in_configuration());
-    out += &indented(&sentences::setting(rule.id.id()));
+    out += &heading("In mcp-keel.toml");
+    out += &indented(&format!(
+        "[policy.rules]\n{} = \"warn\"    # audit, warn, block, or a level\n",
+        rule.id.id()
+    ));
     out
 }
 
 /// Every rule in one Markdown document: `docs/rules.md`.
 pub fn markdown() -> String {
-    let mut out = format!("# Rules\n\n{}\n\n", sentences::introduction());
+    let mut out =
+        "# Rules\n\nEvery difference has a rule. `mcp-keel rules --format markdown` prints this page; \
+         [policy.md](policy.md) explains levels, exposure and findings.\n\n"
+            .to_owned();
     out += "| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n";
     for rule in all() {
         let (level, exposure) = match rule.subject {
@@ -88,12 +96,11 @@ pub fn markdown() -> String {
     for rule in all() {
         let _ = write!(
             out,
-            "\n## {}\n\n{}. {}\n\n{}\n\n**{}.** {}\n\n",
+            "\n## {}\n\n{}. {}\n\n{}\n\n**{WHAT_TO_DO}.** {}\n\n",
             rule.id,
             sentence(rule.summary),
             judgement(rule),
             rule.rationale,
-            sentences::what_to_do(),
             rule.advice
         );
         let _ = match rule.example {
@@ -108,7 +115,7 @@ pub fn markdown() -> String {
 
 /// The action of each rule that `[policy.rules]` does not name: a table of `docs/policy.md`.
 pub fn default_actions() -> String {
-    let mut out = format!("| rule | {} |\n| --- | --- |\n", sentences::without_entry());
+    let mut out = "| rule | without an entry in `[policy.rules]` |\n| --- | --- |\n".to_owned();
     for action in [
         DefaultAction::Unknown,
         DefaultAction::Enforcement,
@@ -117,7 +124,16 @@ pub fn default_actions() -> String {
         DefaultAction::Warn,
         DefaultAction::Audit,
     ] {
-        let words = sentences::default_action(action);
+        let words = match action {
+            DefaultAction::Unknown => "as `unknown`; without `unknown`, as `enforcement`",
+            DefaultAction::Enforcement => "as `enforcement`",
+            DefaultAction::RequiredBump => {
+                "as `enforcement` with `require-version-bump`, else `audit`"
+            }
+            DefaultAction::Undetermined => "the server is `undetermined`, whatever the enforcement",
+            DefaultAction::Warn => "`warn`; `audit` under `enforcement = \"audit\"`",
+            DefaultAction::Audit => "`audit`",
+        };
         let rules = match action {
             DefaultAction::Enforcement => {
                 let findings = RuleId::all()
@@ -125,12 +141,11 @@ pub fn default_actions() -> String {
                     .filter(|rule| rule.default_action() == action);
                 let named = findings.map(|rule| format!(", `{rule}`"));
                 format!(
-                    "{}{}",
-                    sentences::every_other_change(),
+                    "every other change that [blocks](#what-blocks){}",
                     named.collect::<String>()
                 )
             }
-            DefaultAction::Audit => sentences::every_other_finding().to_owned(),
+            DefaultAction::Audit => "every other finding".to_owned(),
             DefaultAction::Unknown
             | DefaultAction::RequiredBump
             | DefaultAction::Undetermined
@@ -151,19 +166,19 @@ pub fn what_blocks() -> String {
     use RuleId as Id;
     let rows: [(&str, &[Id]); 7] = [
         (
-            sentences::blocks_breaking(),
+            "`breaking`: a call or a use that worked fails now",
             &[Id::ToolRemoved, Id::InputPropertyAddedRequired],
         ),
         (
-            sentences::blocks_risky(),
+            "`risky`: a caller may behave differently, such as after a new description",
             &[Id::ToolDescriptionChanged, Id::InstructionsChanged],
         ),
         (
-            sentences::blocks_exposure(),
+            "exposure `medium` or `high`, whatever the level: an approver has to read it",
             &[Id::ToolHintChanged, Id::AppAccessWidened],
         ),
         (
-            sentences::blocks_added(),
+            "a tool, prompt, resource or template that appears",
             &[
                 Id::ToolAdded,
                 Id::PromptAdded,
@@ -172,7 +187,7 @@ pub fn what_blocks() -> String {
             ],
         ),
         (
-            sentences::blocks_removed(),
+            "a tool, prompt, resource or template that disappears",
             &[
                 Id::ToolRemoved,
                 Id::PromptRemoved,
@@ -181,7 +196,7 @@ pub fn what_blocks() -> String {
             ],
         ),
         (
-            sentences::blocks_additive(),
+            "`additive` of lower exposure, such as a new optional parameter",
             &[
                 Id::InputPropertyAddedOptional,
                 Id::OutputSchemaAdded,
@@ -189,7 +204,7 @@ pub fn what_blocks() -> String {
             ],
         ),
         (
-            sentences::blocks_cosmetic(),
+            "`cosmetic`: the server's own version, the order of tools, spelling, titles",
             &[
                 Id::ServerVersionChanged,
                 Id::ToolOrderChanged,
@@ -251,8 +266,21 @@ pub fn to_json() -> Json {
 
 fn judgement(rule: &Rule) -> String {
     match rule.subject {
-        Subject::Change => sentences::usual_judgement(rule.level, rule.exposure),
-        Subject::Finding => sentences::finding(rule.id.default_action()),
+        Subject::Change => format!(
+            "Usual level: {}. Usual exposure: {}.",
+            rule.level, rule.exposure
+        ),
+        Subject::Finding => {
+            let by_default = match rule.id.default_action() {
+                DefaultAction::Undetermined => "by default the server is undetermined (exit 3)",
+                DefaultAction::Warn => "by default a warning",
+                DefaultAction::RequiredBump => "fails only with `require-version-bump`",
+                DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
+                    "never fails the check unless set in `[policy.rules]`"
+                }
+            };
+            format!("A finding, reported next to the drift: {by_default}.")
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::change_text::WHAT_TO_DO;
 use super::escape::{self, Shown, Visible};
 use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, change_text, rules};
 use crate::baseline::DEFAULT_PATH;
@@ -15,8 +16,7 @@ use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::rules::{Rule, RuleId, Subject};
-use crate::sentences::begin_upper;
-use crate::sentences::report as sentences;
+use crate::wording::capitalized;
 
 /// The name of the fingerprint with a change's id. A new meaning would need a new name.
 const FINGERPRINT: &str = "mcpKeelChange/v1";
@@ -108,16 +108,10 @@ fn descriptor(rule: &Rule) -> Json {
         Subject::Finding => "note",
         Subject::Change => usual_level(rule),
     };
-    let text = format!(
-        "{}\n\n{}: {}",
-        rule.rationale,
-        sentences::what_to_do(),
-        rule.advice
-    );
+    let text = format!("{}\n\n{WHAT_TO_DO}: {}", rule.rationale, rule.advice);
     let markdown = format!(
-        "{}\n\n**{}.** {}\n\n[{}]({})",
+        "{}\n\n**{WHAT_TO_DO}.** {}\n\n[{}]({})",
         rule.rationale,
-        sentences::what_to_do(),
         rule.advice,
         rule.id,
         rules::address(rule.id)
@@ -173,11 +167,11 @@ fn usual_level(rule: &Rule) -> &'static str {
 
 /// `tool-removed` becomes `ToolRemoved`, SARIF's spelling of rule names.
 fn pascal(id: &str) -> String {
-    id.split('-').map(begin_upper).collect()
+    id.split('-').map(capitalized).collect()
 }
 
 fn sentence(summary: &str) -> String {
-    begin_upper(summary) + "."
+    capitalized(summary) + "."
 }
 
 fn text_of(text: &(impl Shown + ?Sized)) -> Json {
@@ -233,7 +227,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         related.insert(0, ("id", number(1)));
         related.push((
             "message",
-            text_of(&Visible::of_parts(sentences::declared_here(&component))),
+            text_of(&Visible::of_parts(format!("{component} is declared here."))),
         ));
         members.push(("relatedLocations", Json::Array(vec![Json::object(related)])));
     }

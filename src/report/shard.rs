@@ -6,11 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
+use super::document::FindingDocument;
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
-use crate::sentences::report::{self as sentences, Differs};
+
+/// Why a server of the run has no verdict, and what to do.
+pub(crate) const MISSING_FROM_EVERY_PART: &str = "missing from every part of the run";
+pub(crate) const RUN_PART_AGAIN: &str =
+    "look at the job of that part and run it again; every part needs the same plan and --timings";
 
 /// Which part of a run a report covers, and what the whole needs to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shard {
     /// One-based.
     pub index: usize,
@@ -25,7 +33,8 @@ pub struct Shard {
 }
 
 /// A finding about a run, which may depend on its servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "FindingDocument", try_from = "FindingDocument")]
 pub struct RunFinding {
     pub finding: Finding,
     /// It is void if a change has this id, or if a server could not be captured: then it is
@@ -198,7 +207,7 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
             return Err(MergeError::OtherRun {
                 one: one.clone(),
                 other: file,
-                what,
+                what: what.as_str(),
             });
         }
         if let Some(one) = files.insert(shard.index, file.clone()) {
@@ -248,25 +257,47 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
 /// A server of the run that no part covers.
 fn missing(name: &str, absent: &[String]) -> ServerReport {
     let message = match absent {
-        [] => sentences::no_part_has_it(),
-        absent => sentences::part_missing(absent),
+        [] => MISSING_FROM_EVERY_PART.to_owned(),
+        absent => format!(
+            "the report of its part of the run is missing ({} not merged)",
+            absent.join(", ")
+        ),
     };
-    ServerReport::undetermined(name, Failure::new(message, sentences::run_part_again()))
+    ServerReport::undetermined(name, Failure::new(message, RUN_PART_AGAIN.to_owned()))
 }
 
 impl Shard {
     /// Why another part belongs to a different run.
-    fn differs_from(&self, other: &Shard) -> Option<&'static str> {
+    fn differs_from(&self, other: &Shard) -> Option<Differs> {
         if self.of != other.of {
-            Some(sentences::part_differs(Differs::Parts))
+            Some(Differs::Parts)
         } else if self.servers != other.servers {
-            Some(sentences::part_differs(Differs::Servers))
+            Some(Differs::Servers)
         } else if self.terms != other.terms {
-            Some(sentences::part_differs(Differs::Terms))
+            Some(Differs::Terms)
         } else if self.findings != other.findings {
-            Some(sentences::part_differs(Differs::Findings))
+            Some(Differs::Findings)
         } else {
             None
+        }
+    }
+}
+
+/// In what two parts differ that belong to different runs.
+pub(crate) enum Differs {
+    Parts,
+    Servers,
+    Terms,
+    Findings,
+}
+
+impl Differs {
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Parts => "the number of parts",
+            Self::Servers => "the list of servers",
+            Self::Terms => "the baseline, the policy or the version of mcp-keel",
+            Self::Findings => "the findings about the whole run",
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
 use crate::rules::RuleId;
-use crate::sentences::report as sentences;
 use crate::surface::Kind;
+use crate::wording::counted;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
 const VALUE_CHARACTERS: usize = 200;
@@ -201,7 +201,11 @@ impl Page {
             self.hanging(
                 0,
                 "note: ",
-                &format!("{text} ({rule}), {}", sentences::on_servers(&names)),
+                &format!(
+                    "{text} ({rule}), on {}: {}",
+                    counted(names.len(), "server"),
+                    names.join(", ")
+                ),
             );
         }
     }
@@ -218,7 +222,10 @@ impl Page {
                 out: String::new(),
                 ..*self
             };
-            dimmed.paragraph(0, sentences::where_ids_are());
+            dimmed.paragraph(
+                0,
+                "`mcp-keel accept ID --reason TEXT` accepts one change. `mcp-keel pending` lists the ids.",
+            );
             self.out += &self.paint(dimmed.out.trim_end(), Paint::new().dimmed());
             self.out.push('\n');
         }
@@ -246,8 +253,8 @@ impl Page {
                 .count();
             let _ = write!(
                 line,
-                " {}",
-                sentences::summary_of_servers(drifted, report.servers.len())
+                " in {drifted} of {}",
+                counted(report.servers.len(), "server")
             );
         }
         let _ = writeln!(self.out, "\n{line}");
@@ -273,12 +280,7 @@ impl Page {
         let name = self.paint(&escape::line(&server.name), Paint::new().bold());
         let mut title = format!("{name}  {}", server.status.word());
         let version = &server.version;
-        let shown = match server.shown_version() {
-            // It was not known when it was pinned.
-            (None, Some(is)) if server.package.is_some() => Some((is, is)),
-            (was, is) => was.zip(is),
-        };
-        if let Some((was, is)) = shown {
+        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
             let (was, is) = (escape::short(was, 40), escape::short(is, 40));
             let _ = if was == is {
                 write!(title, "  version {is}")
@@ -293,7 +295,10 @@ impl Page {
         let is_ours = !server.third_party;
         let needs_bump = is_ours && version.required > Bump::None && !version.ok;
         if needs_bump && *comparison == Comparison::Check {
-            let sentence = sentences::requires_bump(version.required.word());
+            let sentence = format!(
+                "These changes require a {} version bump.",
+                version.required.word()
+            );
             self.paragraph(2, &sentence);
         }
         if let Some(cost) = server.cost_changed() {
@@ -341,7 +346,7 @@ impl Page {
             .filter(|line| !line.trim().is_empty())
             .collect();
         if !lines.is_empty() {
-            self.paragraph(2, sentences::last_of_stderr());
+            self.paragraph(2, "The last lines of its stderr:");
             for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
                 let line = escape::short(line, 400);
                 let _ = writeln!(self.out, "  | {line}");
@@ -372,7 +377,7 @@ impl Page {
     fn component(&mut self, component: Option<&str>, changes: &[Group<'_>]) {
         let name = match component {
             Some(key) => kept(&escape::short(key, 120)),
-            None => sentences::server_itself().to_owned(),
+            None => "server".to_owned(),
         };
         let at = |place: Option<&Place>| {
             place.map(|it| format!("{}:{}", escape::line(&it.slashed()), it.line))
@@ -428,7 +433,10 @@ impl Page {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
         } else if !group.same_values {
-            self.paragraph(14, sentences::values_differ());
+            self.paragraph(
+                14,
+                "(old and new values differ between them; the JSON report has them all)",
+            );
         } else if let Some(compared) = change_text::compared(change) {
             // Most sentences have both values already.
             let says = |value: &Option<Json>| {
@@ -444,7 +452,7 @@ impl Page {
         }
         match &change.proof {
             Some(Proof::Witness(instance)) => {
-                let label = sentences::witness(change.rule.side());
+                let label = change_text::witness_label(change);
                 let of = match group.components.first() {
                     Some(first) => format!("with {}, ", escape::short(first.as_str(), 60)),
                     None => String::new(),
@@ -456,7 +464,7 @@ impl Page {
             }
             Some(Proof::Undecided(reason)) => {
                 let reason = escape::short(reason, 200);
-                self.hanging(14, &format!("{}: ", sentences::undecided()), &reason);
+                self.hanging(14, "not decided: ", &reason);
             }
             Some(Proof::Subsumed) | None => {}
         }
@@ -507,7 +515,7 @@ impl Page {
                 }
                 continue;
             }
-            let more = format!("; {}", sentences::more_alike(group.len() - 1));
+            let more = format!("; and {} more like it", group.len() - 1);
             self.finding(indent, finding, &more);
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::base::Base;
-use super::base_objects::Found;
+use super::base_files::Found;
 use super::baseline::{Baseline, Baselines, LockBaseline};
 use super::judge_server::{self, AgainstLock, SurfacePair};
 use super::plan::{Plan, Target, today};
@@ -20,8 +20,6 @@ use crate::drift::Change;
 use crate::interop::{Asked, revisions};
 use crate::policy::{Action, Policy};
 use crate::report::{Comparison, Failure, FailureKind, Report, ServerReport, Status};
-use crate::sentences::base as sentences;
-use crate::sentences::run as run_sentences;
 
 /// What merging approves, and notes on how that was determined.
 pub(crate) struct Approval {
@@ -91,7 +89,7 @@ pub(crate) fn approval(
                 text.and_then(|text| {
                     Baseline::parse(&path_of_base, text).map_err(|error| {
                         let error = Error::from(error);
-                        sentences::does_not_hold(error.message())
+                        format!("it is invalid: {}", error.message())
                     })
                 })
             }),
@@ -106,7 +104,9 @@ pub(crate) fn approval(
             // A pull request that mends it can be accepted.
             Some(Found::Broken(problem)) if is_accepted => {
                 let path = path.display().to_string();
-                notes.push(sentences::broken_base_accepted(&path, &problem));
+                notes.push(format!(
+                    "{path} of the base branch is invalid ({problem}); everything is treated as new."
+                ));
                 None
             }
             Some(Found::Broken(problem) | Found::Unreadable(problem)) => {
@@ -114,7 +114,7 @@ pub(crate) fn approval(
                 continue;
             }
             None => {
-                let problem = sentences::not_in_repository(&path_of_base.display().to_string());
+                let problem = format!("{} is not in the repository", path_of_base.display());
                 servers.extend(targets.iter().map(|it| unknown(&it.name, &problem)));
                 continue;
             }
@@ -122,10 +122,12 @@ pub(crate) fn approval(
         let base = on_base.as_ref().filter(|base| {
             let comparable = is_comparable(base, head);
             if !comparable {
-                notes.push(run_sentences::baselines_not_comparable(
-                    &path.display().to_string(),
+                notes.push(format!(
+                    "{} is {} on the base branch and {} here. The two cannot be compared, so everything counts \
+                     as new.",
+                    path.display(),
                     kind(base),
-                    kind(head),
+                    kind(head)
                 ));
             }
             comparable
@@ -192,7 +194,7 @@ fn is_comparable(base: &Baseline, head: &Baseline) -> bool {
 
 fn kind(baseline: &Baseline) -> &'static str {
     match baseline {
-        Baseline::Own(_) => crate::sentences::interop::format_own(),
+        Baseline::Own(_) => "an mcp-keel baseline",
         Baseline::Lock(it) => it.lock.format(),
     }
 }
@@ -271,8 +273,10 @@ fn unknown(name: &str, problem: &str) -> ServerReport {
     let why = Failure {
         kind: FailureKind::Base,
         ..Failure::new(
-            run_sentences::base_unreadable(problem),
-            run_sentences::make_base_readable(),
+            format!("the base branch's baseline cannot be read: {problem}"),
+            "check out the pull request's merge commit or its head, with fetch-depth: 0 or a token that can \
+             read contents; compare-base: false with policy-from: head skips the comparison"
+        .to_owned(),
         )
     };
     ServerReport::undetermined(name, why)

@@ -1,14 +1,15 @@
 //! What the base of a pull request says: its configuration, its list of servers, its baselines. It was reviewed; what the
 //! pull request says of the same things was not.
 //!
-//! It is read **before any server starts**, from objects whose hashes are computed here ([`Store`]). Each part was read,
-//! is not there (believed only of a commit that could be read), or is unreadable, which leaves the question undetermined.
+//! It is read **before any server starts**: through GitHub's API where there is a token, otherwise by git ([`BaseFiles`]). Each part
+//! was read, is not there (believed only of a folder that could be listed), or is unreadable, which leaves the question
+//! undetermined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use super::base_objects::{Found, Store};
+use super::base_files::{BaseFiles, Found};
 use super::request::ServerRequest;
 use super::{endpoint, server_lists};
 use crate::baseline::store;
@@ -16,7 +17,6 @@ use crate::config::foreign::{self, EnvFiles, Surroundings};
 use crate::config::{Config, ServerConfig};
 use crate::git::Repository;
 use crate::github::{Api, Context, Event};
-use crate::sentences::base as sentences;
 
 /// Where files of the working folder are in the repository.
 #[derive(Clone, Debug)]
@@ -81,7 +81,6 @@ pub(crate) struct CheckedOut {
 pub(crate) async fn checked_out(
     context: &Context,
     repository: Option<&Repository>,
-    store: &mut Store<'_>,
     api: Option<&Api>,
 ) -> CheckedOut {
     let nothing = |problem: String| CheckedOut {
@@ -92,16 +91,21 @@ pub(crate) async fn checked_out(
             Ok(None)
         },
     };
-    let head = match repository.map(Repository::head) {
-        Some(Ok(Some(head))) => head,
-        Some(Err(no_git)) => return nothing(no_git),
-        Some(Ok(None)) | None => return nothing(sentences::nothing_checked_out()),
+    let no_checkout =
+        || "there is no git checkout here, so the checked commit is unknown".to_owned();
+    let Some(repository) = repository else {
+        return nothing(no_checkout());
+    };
+    let head = match repository.head() {
+        Ok(Some(head)) => head,
+        Ok(None) => return nothing(no_checkout()),
+        Err(no_git) => return nothing(no_git),
     };
     let is_judged = head == context.commit;
     let pull = match &context.event {
         Event::PullRequest(pull) => pull,
         _ if !is_judged => {
-            return nothing(sentences::other_commit(&head, &context.commit));
+            return nothing(other_commit(&head, &context.commit));
         }
         Event::MergeGroup { base } => {
             return CheckedOut {
@@ -117,47 +121,75 @@ pub(crate) async fn checked_out(
         }
     };
     if is_judged {
-        let base = match merge_base_of_github(api, &pull.base_branch, &head).await {
-            Some(base) => Ok(Some(base)),
-            None => match store.merge_base(&pull.base_commit, &head) {
-                Ok(Some(base)) => Ok(Some(base)),
-                Ok(None) => Err(sentences::no_merge_base(&pull.base_commit, &head)),
-                Err(problem) => Err(problem),
-            },
+        let base = match api {
+            Some(api) => merge_base_of_github(api, &pull.base_branch, &head).await,
+            None => repository.merge_base(&pull.base_commit, &head),
         };
+        let base = base.ok_or_else(|| {
+            format!(
+                "the merge base of {} and {} is not known",
+                short(&pull.base_commit),
+                short(&head)
+            )
+        });
         return CheckedOut {
             judged: Ok(()),
-            base,
+            base: base.map(Some),
         };
     }
-    let commit = match store.local_commit(&head) {
-        Ok(Some(commit)) => commit,
-        Ok(None) => return nothing(sentences::nothing_checked_out()),
+    let parents = match repository.parents(&head) {
+        Ok(parents) => parents,
         Err(problem) => return nothing(problem),
     };
-    match &commit.parents[..] {
+    match &parents[..] {
         [first, second] if *second == context.commit => {
             let runner = context.runner_commit.as_deref();
-            let is_vouched_for =
-                runner == Some(&head) || runner == Some(first) || *first == pull.base_commit;
+            let is_vouched_for = runner == Some(first)
+                || *first == pull.base_commit
+                || runner == Some(&head) && github_agrees(api, &head, &parents).await;
             CheckedOut {
                 judged: Ok(()),
                 base: if is_vouched_for {
                     Ok(Some(first.clone()))
                 } else {
-                    Err(sentences::unknown_merge(&head))
+                    Err(format!(
+                        "{} is checked out, a merge that neither the event nor the runner names",
+                        short(&head)
+                    ))
                 },
             }
         }
-        _ => nothing(sentences::other_commit(&head, &context.commit)),
+        _ => nothing(other_commit(&head, &context.commit)),
     }
 }
 
+/// Whether a commit has these parents on GitHub too; believed where there is no token to ask with.
+async fn github_agrees(api: Option<&Api>, commit: &str, parents: &[String]) -> bool {
+    let Some(api) = api else {
+        return true;
+    };
+    let answer: Result<serde_json::Value, _> = api.get(&format!("/git/commits/{commit}")).await;
+    let parents = parents.iter().map(|id| serde_json::json!(id));
+    answer.is_ok_and(|answer| {
+        let named = answer["parents"].as_array().into_iter().flatten();
+        named.map(|parent| parent["sha"].clone()).eq(parents)
+    })
+}
+
+/// Another commit is checked out than the one that is judged.
+fn other_commit(head: &str, judged: &str) -> String {
+    format!(
+        "{} is checked out, which is neither {} nor a merge of it",
+        short(head),
+        short(judged)
+    )
+}
+
 /// The merge base as GitHub knows it, with the base branch as it is now.
-async fn merge_base_of_github(api: Option<&Api>, branch: &str, head: &str) -> Option<String> {
+async fn merge_base_of_github(api: &Api, branch: &str, head: &str) -> Option<String> {
     use crate::github::api::encoded;
     let address = format!("/compare/{}...{head}?per_page=1&page=2", encoded(branch));
-    let answer: serde_json::Value = api?.get(&address).await.ok()?;
+    let answer: serde_json::Value = api.get(&address).await.ok()?;
     let found = answer["merge_base_commit"]["sha"].as_str()?;
     crate::git::is_id(found).then(|| found.to_owned())
 }
@@ -181,13 +213,13 @@ impl Base {
         commit: &str,
         request: &ServerRequest,
         at: &Whereabouts,
-        store: &mut Store<'_>,
+        files: &mut BaseFiles<'_>,
     ) -> Self {
         let path = request.config.as_deref();
         let path = path.unwrap_or(Path::new(crate::config::DEFAULT_PATH));
-        let config = file(commit, path, at, store).await;
+        let config = file(commit, path, at, files).await;
         let config = config.and_then(|text| {
-            Config::parse(path, &text).map_err(|error| sentences::does_not_hold(&error.to_string()))
+            Config::parse(path, &text).map_err(|error| format!("it is invalid: {error}"))
         });
         let named = config.read().map(|it| it.from.clone()).unwrap_or_default();
         let named = if request.from.is_empty() {
@@ -197,7 +229,7 @@ impl Base {
         };
         let mut lists = BTreeMap::new();
         for path in named {
-            let text = file(commit, &path, at, store).await;
+            let text = file(commit, &path, at, files).await;
             lists.insert(path, text);
         }
         let mut base = Self {
@@ -228,8 +260,8 @@ impl Base {
         let commit = commit.map_err(unknown)?.flatten();
         let commit =
             commit.ok_or_else(|| unknown("not a commit of the repository here".to_owned()))?;
-        let mut store = Store::new(at.repository.as_ref(), None);
-        let base = Self::read(&commit, request, &at, &mut store).await;
+        let mut files = BaseFiles::new(at.repository.as_ref(), None);
+        let base = Self::read(&commit, request, &at, &mut files).await;
         match base.trouble() {
             Some(problem) => Err(unknown(problem)),
             None => Ok(base),
@@ -239,7 +271,7 @@ impl Base {
     /// Why it is not known what its configuration says.
     pub(crate) fn trouble(&self) -> Option<String> {
         let problem = self.config.problem().or(self.servers.problem())?;
-        Some(sentences::base_config_unknown(problem))
+        Some(format!("the base branch's configuration: {problem}"))
     }
 
     /// Whether its configuration was read and is invalid.
@@ -280,7 +312,7 @@ impl Base {
                     let listed = listed.servers.into_iter();
                     servers.extend(listed.map(|(name, server)| (name, server.ok())));
                 }
-                Err(error) => return Found::Broken(sentences::does_not_hold(&error.to_string())),
+                Err(error) => return Found::Broken(format!("it is invalid: {error}")),
             }
         }
         Found::Read(servers)
@@ -308,11 +340,11 @@ impl Base {
         &mut self,
         paths: impl IntoIterator<Item = PathBuf>,
         at: &Whereabouts,
-        store: &mut Store<'_>,
+        files: &mut BaseFiles<'_>,
     ) {
         for path in paths {
             if !self.baselines.contains_key(&path) {
-                let text = file(&self.commit, &path, at, store).await;
+                let text = file(&self.commit, &path, at, files).await;
                 self.baselines.insert(path, text);
             }
         }
@@ -329,9 +361,19 @@ impl Base {
     }
 }
 
-async fn file(commit: &str, path: &Path, at: &Whereabouts, store: &mut Store<'_>) -> Found<String> {
+async fn file(
+    commit: &str,
+    path: &Path,
+    at: &Whereabouts,
+    files: &mut BaseFiles<'_>,
+) -> Found<String> {
     match at.in_repository(path) {
-        Some(inside) => store.text(commit, &inside).await,
-        None => Found::Unreadable(sentences::not_in_repository(&path.display().to_string())),
+        Some(inside) => files.text(commit, &inside).await,
+        None => Found::Unreadable(format!("{} is not in the repository", path.display())),
     }
+}
+
+/// A commit as people write it.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
 }

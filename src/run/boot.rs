@@ -2,7 +2,7 @@
 
 use super::observer::Observer;
 use super::plan::{Target, today};
-use super::withheld::Withheld;
+use super::server_lists::Withheld;
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;
@@ -80,11 +80,6 @@ pub(crate) async fn capture_once(
         };
         return Err(CaptureFailure::before(error.into()));
     }
-    // Only what a launcher fetched may be another version every time.
-    let launcher = target
-        .endpoint
-        .launch()
-        .and_then(|it| crate::verify::launcher::recognise(&it.command));
     let server = LiveServer {
         name: &target.name,
         endpoint: &target.endpoint,
@@ -92,13 +87,9 @@ pub(crate) async fn capture_once(
         client: client.clone(),
         eras,
         recorded,
-        limits: Limits {
-            note_processes: launcher.is_some(),
-            ..limits.clone()
-        },
+        limits: limits.clone(),
     };
     let mut captured = boot(&server, observer).await?;
-    target.ran_from.get_or_init(|| captured.paths.clone());
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));

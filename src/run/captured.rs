@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::observer::Observer;
 use super::request::{ServerRequest, UNNAMED};
-use super::withheld::Withheld;
+use super::server_lists::Withheld;
 use super::{Error, server_lists};
 use crate::baseline::{Manifest, store};
 use crate::config::{Config, ServerConfig};
@@ -97,9 +97,10 @@ fn name(
         });
     }
     // Whatever is wrong with the baseline is said when it is compared with.
-    let pinned = match store::is_split(pattern) {
-        true => None,
-        false => store::read_for_update(pattern, &[]).ok().flatten(),
+    let pinned = if store::is_split(pattern) {
+        None
+    } else {
+        store::read_for_update(pattern, &[]).ok().flatten()
     };
     let pinned = pinned.as_ref().map(Manifest::servers);
     let entries = || pinned.iter().flat_map(|servers| servers.iter());

@@ -13,7 +13,7 @@ use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
-use super::{Error, sdk, shards};
+use super::{Error, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
@@ -25,7 +25,6 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
-use crate::sentences::run as sentences;
 use crate::settings::{self, Given};
 use crate::surface::{Note, Surface};
 
@@ -77,10 +76,7 @@ pub(crate) async fn check(
     let plan = verified(shards::cut(plan, &request.shard)?)?;
     let baselines = Arc::new(baseline::of_plan(&plan)?);
     let plan = Arc::new(plan);
-    let mut examined = examine(&plan, &baselines, request.jobs, observer).await?;
-    let since = base.as_ref().map(|it| it.commit.as_str());
-    sdk::explain(&mut examined.report.servers, &plan, since);
-    Ok(examined)
+    examine(&plan, &baselines, request.jobs, observer).await
 }
 
 /// The result of a run.
@@ -271,7 +267,6 @@ fn against_manifest(
     };
     ServerReport {
         third_party: target.is_third_party(),
-        package: target.package(pinned),
         ..compared.judge_server(policy, today())
     }
 }
@@ -304,7 +299,6 @@ fn against_lock(
     };
     Ok(ServerReport {
         third_party: target.is_third_party(),
-        package: target.package(None),
         ..against.judge_server(policy, today())
     })
 }
@@ -325,7 +319,7 @@ pub(super) fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,
-                    message: sentences::server_not_checked(&path.display().to_string(), name),
+                    message: format!("{} has `{name}`, which was not checked", path.display()),
                 };
                 notes.push((note, None));
             }

@@ -13,7 +13,6 @@ use super::server_lists;
 use crate::config::{Config, ServerConfig};
 use crate::judgement::Exposure;
 use crate::policy::{Acceptance, Action, Policy, RuleSetting};
-use crate::sentences::base as sentences;
 use crate::stability::mask::Mask;
 
 /// One change.
@@ -45,11 +44,7 @@ pub(crate) fn check_changes(
     );
     if patterns.0 != patterns.1 {
         let (old, new) = (patterns.0.display(), patterns.1.display());
-        changes.weakens(sentences::setting_changed(
-            "the baseline's path",
-            &old,
-            &new,
-        ));
+        changes.weakens(format!("the baseline's path: was {old}, now {new}"));
     }
     // A command or an address of the workflow is checked whatever the lists say.
     let is_typed = !request.command.is_empty() || request.url.is_some();
@@ -75,9 +70,11 @@ pub(crate) fn check_changes(
     for name in names.iter().filter(|name| is_asked(name)) {
         match (base.names().contains(name), known.get(name)) {
             (true, None) if is_typed => {}
-            (true, None) => changes.weakens(sentences::server_removed(name)),
+            (true, None) => changes.weakens(format!(
+                "`{name}` is no longer checked (removed or disabled)"
+            )),
             (false, Some(server)) => {
-                changes.other(sentences::server_added(name));
+                changes.other(format!("`{name}` is new in the list of servers"));
                 let masks = server.as_ref().map_or(&[][..], |it| &it.masks);
                 changes.masks(name, &[], masks);
             }
@@ -113,7 +110,7 @@ impl Changes {
 
     /// A value, with how strict it is.
     fn value(&mut self, what: &str, old: (impl Display, usize), new: (impl Display, usize)) {
-        let message = sentences::setting_changed(what, &old.0, &new.0);
+        let message = format!("{what}: was {}, now {}", old.0, new.0);
         if new.1 < old.1 {
             self.weakens(message);
         } else if new.1 > old.1 {
@@ -122,6 +119,21 @@ impl Changes {
     }
 
     fn policy(&mut self, old: &Policy, new: &Policy) {
+        // Without `..`: whether a new key can weaken the check is decided here.
+        let Policy {
+            enforcement: _,
+            unknown: _,
+            // Seen in what can fail by it.
+            preset: _,
+            fail_on: _,
+            fail_on_exposure: _,
+            require_version_bump: _,
+            context_limit: _,
+            context_growth: _,
+            rules: _,
+            accept: _,
+            reject: _,
+        } = new;
         fn rank<T: PartialEq>(all: &[T], it: &T) -> usize {
             all.iter().position(|other| other == it).unwrap_or(0)
         }
@@ -199,8 +211,7 @@ impl Changes {
                 Some(RuleSetting::Level(level)) => level.word().to_owned(),
                 None => "as usual".to_owned(),
             };
-            let message =
-                sentences::setting_changed(&format!("the rule {rule}"), &word(was), &word(is));
+            let message = format!("the rule {rule}: was {}, now {}", word(was), word(is));
             // Whether another level is stricter depends on the rest of the policy.
             match is {
                 Some(RuleSetting::Action(Action::Block)) => self.other(message),
@@ -210,31 +221,42 @@ impl Changes {
         let said = |it: &Acceptance| (it.change.clone(), it.expires);
         let before: Vec<_> = old.accept.iter().map(said).collect();
         for it in new.accept.iter().filter(|it| !before.contains(&said(it))) {
-            self.weakens(sentences::acceptance_added(
-                &it.change, &it.reason, &it.owner,
+            self.weakens(format!(
+                "would accept change {}: {} ({})",
+                it.change, it.reason, it.owner
             ));
         }
         let after: Vec<_> = new.accept.iter().map(said).collect();
         for it in old.accept.iter().filter(|it| !after.contains(&said(it))) {
-            self.other(sentences::acceptance_removed(&it.change));
+            self.other(format!("the acceptance of {} is removed", it.change));
         }
         let rejects = |of: &Policy, id: &str| of.reject.iter().any(|it| it.change == id);
         for it in old.reject.iter().filter(|it| !rejects(new, &it.change)) {
-            self.weakens(sentences::rejection_removed(&it.change, &it.reason));
+            self.weakens(format!(
+                "the rejection of {} is removed ({})",
+                it.change, it.reason
+            ));
         }
         for it in new.reject.iter().filter(|it| !rejects(old, &it.change)) {
-            self.other(sentences::rejection_added(&it.change, &it.reason));
+            self.other(format!("{} is rejected: {}", it.change, it.reason));
         }
     }
 
     fn masks(&mut self, server: &str, old: &[Mask], new: &[Mask]) {
         let before: Vec<_> = old.iter().map(covered).collect();
         for mask in new.iter().filter(|it| !before.contains(&covered(it))) {
-            self.weakens(sentences::mask_added(server, &covers(mask), &mask.reason));
+            self.weakens(format!(
+                "adds a mask to `{server}` that covers {}: {}",
+                covers(mask),
+                mask.reason
+            ));
         }
         let after: Vec<_> = new.iter().map(covered).collect();
         for mask in old.iter().filter(|it| !after.contains(&covered(it))) {
-            self.other(sentences::mask_removed(server, &covers(mask)));
+            self.other(format!(
+                "the mask of `{server}` over {} is removed",
+                covers(mask)
+            ));
         }
     }
 
@@ -246,9 +268,9 @@ impl Changes {
         };
         if old.verify != new.verify {
             if is_verified(old) {
-                self.weakens(sentences::verify_changed(name, is_verified(new)));
+                self.weakens(verify_changed(name, is_verified(new)));
             } else {
-                self.other(sentences::verify_changed(name, is_verified(new)));
+                self.other(verify_changed(name, is_verified(new)));
             }
         }
         // Without `..`: whether a new key can weaken the check is decided here.
@@ -295,7 +317,7 @@ impl Changes {
             ),
         ] {
             if is_weaker {
-                self.weakens(sentences::server_setting_changed(name, setting));
+                self.weakens(format!("`{setting}` of `{name}` changed"));
             }
         }
         for (setting, differs) in [
@@ -305,12 +327,20 @@ impl Changes {
             ("timeout", *timeout != new.timeout),
         ] {
             if differs {
-                self.other(sentences::server_setting_changed(name, setting));
+                self.other(format!("`{setting}` of `{name}` changed"));
             }
         }
         if (command, args, http) != (&new.command, &new.args, &new.http) {
-            self.other(sentences::command_changed(name));
+            self.other(format!("the command or address of `{name}` changed"));
         }
+    }
+}
+
+fn verify_changed(server: &str, is_verified: bool) -> String {
+    if is_verified {
+        format!("the verify digest of `{server}` changed")
+    } else {
+        format!("the bytes of `{server}` would no longer be verified")
     }
 }
 

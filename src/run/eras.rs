@@ -3,7 +3,6 @@
 use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
 use crate::drift;
 use crate::rules::RuleId;
-use crate::sentences::run as sentences;
 use crate::stability::mask::{self, Mask};
 use crate::surface::{Era, Note, Surface};
 
@@ -24,7 +23,11 @@ pub(crate) async fn capture_in_eras(
             // The revision that a server names need not belong to the era in which it responds.
             let spoken = [captured.era, captured.surface.era()];
             if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
-                let message = sentences::era_fallback(first.word(), captured.era.word());
+                let message = format!(
+                    "pinned in the {} era of the protocol; the server now speaks only the {} one",
+                    first.word(),
+                    captured.era.word()
+                );
                 captured.surface.notes.push(Note {
                     rule: RuleId::EraFallback,
                     component: None,
@@ -80,7 +83,10 @@ fn both(
         Err(failure) => vec![Note {
             rule: RuleId::EraNotSpoken,
             component: None,
-            message: sentences::era_not_spoken(counts.era.word(), &failure.to_string()),
+            message: format!(
+                "the server speaks only the {} era of the protocol: {failure}",
+                counts.era.word()
+            ),
         }],
     };
     counts.surface.notes.extend(notes);

@@ -5,8 +5,26 @@ use std::path::Path;
 
 use crate::capture::{CaptureError, CaptureFailure, Endpoint};
 use crate::launch::{LaunchError, LaunchSpec};
-use crate::sentences::hints as sentences;
 use crate::settings::{self, Origin};
+use crate::wording::join_with_and;
+
+/// How npm and uv report a package that the registry does not have.
+const NO_REGISTRY_PACKAGE: [&str; 3] = [
+    "npm error code E404",
+    "npm ERR! code E404",
+    "was not found in the package registry",
+];
+
+/// How runtimes report a certificate that they do not trust.
+const UNTRUSTED_CERTIFICATE: [&str; 7] = [
+    "CERTIFICATE_VERIFY_FAILED",
+    "SELF_SIGNED_CERT",
+    "UNABLE_TO_GET_ISSUER_CERT",
+    "self-signed certificate",
+    "self signed certificate",
+    "UnknownIssuer",
+    "unable to get local issuer certificate",
+];
 
 /// The help for a failed capture: a hint if what happened is known, else the general one.
 pub(crate) fn help(endpoint: &Endpoint, failure: &CaptureFailure) -> String {
@@ -75,19 +93,27 @@ pub(crate) fn of_launch(launch: &LaunchSpec, error: &LaunchError) -> Option<Stri
     match error {
         LaunchError::NotFound { command } if command.contains(char::is_whitespace) => {
             let words = shlex::split(command)?;
-            Some(sentences::quoted_command(&words.join(" ")))
+            Some(format!(
+                "the command is one word with spaces in it: write it without quotes around it, `-- {}`",
+                words.join(" ")
+            ))
         }
         LaunchError::NotFound { command } if command.contains('/') => {
-            Some(sentences::not_built(command))
+            Some(script_not_built(command))
         }
-        LaunchError::NoWorkingDirectory { cwd } => {
-            Some(sentences::no_folder(&cwd.display().to_string()))
-        }
-        LaunchError::NotFound { command } if launch.command.len() == 1 && is_flag(command) => {
-            Some(sentences::flag_as_command(command))
-        }
+        LaunchError::NoWorkingDirectory { cwd } => Some(format!(
+            "create `{}`, or correct `cwd`: it is relative to the folder of mcp-keel.toml",
+            cwd.display()
+        )),
+        LaunchError::NotFound { command } if launch.command.len() == 1 && is_flag(command) => Some(
+            format!("`{command}` is a flag, not a program: flags of mcp-keel go before `--`"),
+        ),
         _ => None,
     }
+}
+
+fn script_not_built(path: &str) -> String {
+    format!("`{path}` does not exist: build the server first, or correct the path")
 }
 
 fn is_flag(word: &str) -> bool {
@@ -110,7 +136,7 @@ fn missing_script(launch: &LaunchSpec) -> Option<String> {
         return None;
     }
     let folder = launch.cwd.clone().unwrap_or_else(|| ".".into());
-    (!folder.join(script).exists()).then(|| sentences::not_built(script))
+    (!folder.join(script).exists()).then(|| script_not_built(script))
 }
 
 fn looks_like_file(word: &str) -> bool {
@@ -126,7 +152,11 @@ fn asked_by_npx(launch: &LaunchSpec, failure: &CaptureFailure) -> Option<String>
         .command
         .iter()
         .any(|it| matches!(it.as_str(), "-y" | "--yes"));
-    (program == "npx" && !says_yes && is_silent).then(|| sentences::npx_asks().to_owned())
+    (program == "npx" && !says_yes && is_silent).then(|| {
+        "npx asks before it installs a package, and no one answers: add `-y`, as in `npx -y PACKAGE`; a first \
+         download may also need a longer `--timeout`"
+            .to_owned()
+    })
 }
 
 /// What the last words of a server point to.
@@ -138,27 +168,31 @@ fn of_words(launch: &LaunchSpec, said: &str) -> Option<String> {
         let name = &name[..end.unwrap_or(name.len())];
         (!name.is_empty() && name.len() <= 120).then(|| name.to_owned())
     };
-    if let Some(module) = after(sentences::NO_MODULE) {
+    // Python's words, and then Node's.
+    if let Some(module) = after("No module named") {
         let program = launch.command.first().map_or("python3", String::as_str);
-        return Some(sentences::no_module(&module, program));
-    }
-    if let Some(module) =
-        after(sentences::NO_NODE_MODULE).or_else(|| after(sentences::NO_NODE_PACKAGE))
-    {
-        return Some(if module.starts_with(['/', '.']) {
-            sentences::not_built(&module)
-        } else {
-            sentences::no_package_installed(&module)
-        });
-    }
-    let no_package = sentences::NO_REGISTRY_PACKAGE;
-    if no_package.iter().any(|it| said.contains(it)) {
-        let package = launch.command.iter().skip(1).find(|it| !is_flag(it));
-        return Some(sentences::no_such_package(
-            package.map_or("?", String::as_str),
+        return Some(format!(
+            "the module `{module}` is not installed for {program}: install it there, or name the interpreter \
+             of the project's environment, such as .venv/bin/python"
         ));
     }
-    if sentences::CERTIFICATES.iter().any(|it| said.contains(it)) {
+    if let Some(module) = after("Cannot find module").or_else(|| after("Cannot find package")) {
+        return Some(if module.starts_with(['/', '.']) {
+            script_not_built(&module)
+        } else {
+            format!(
+                "the package `{module}` is not installed: run `npm ci`, or the install step of the project"
+            )
+        });
+    }
+    if NO_REGISTRY_PACKAGE.iter().any(|mark| said.contains(mark)) {
+        let package = launch.command.iter().skip(1).find(|it| !is_flag(it));
+        return Some(format!(
+            "the registry has no package `{}`: check its name and version",
+            package.map_or("?", String::as_str)
+        ));
+    }
+    if UNTRUSTED_CERTIFICATE.iter().any(|mark| said.contains(mark)) {
         let set = [
             "SSL_CERT_FILE",
             "NODE_EXTRA_CA_CERTS",
@@ -169,22 +203,55 @@ fn of_words(launch: &LaunchSpec, said: &str) -> Option<String> {
             .into_iter()
             .filter(|it| is_held_back(launch, it))
             .collect();
-        return Some(sentences::certificate(&here));
+        return Some(if here.is_empty() {
+            "the server does not trust a certificate: pass it the file of your authority, such as `--env \
+             SSL_CERT_FILE=FILE` or `--env NODE_EXTRA_CA_CERTS=FILE`"
+                .to_owned()
+        } else {
+            format!(
+                "the server does not trust a certificate; {} {}",
+                join_with_and(here.iter().copied()),
+                not_passed_on(&here)
+            )
+        });
     }
     let asked = asked_variables(said);
-    let held: Vec<String> = asked
+    let held: Vec<&str> = asked
         .iter()
-        .filter(|it| is_held_back(launch, it))
-        .cloned()
+        .map(String::as_str)
+        .filter(|name| is_held_back(launch, name))
         .collect();
     if !held.is_empty() {
-        return Some(sentences::held_back(&held));
+        return Some(format!(
+            "the server asks for {}, which {}",
+            join_with_and(held.iter().copied()),
+            not_passed_on(&held)
+        ));
     }
-    let unset: Vec<String> = asked
-        .into_iter()
-        .filter(|it| !is_given(launch, it))
+    let unset: Vec<&str> = asked
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !is_given(launch, name))
         .collect();
-    (!unset.is_empty()).then(|| sentences::asked_for(&unset))
+    let first = unset.first()?;
+    Some(format!(
+        "the server asks for {}: set it with `--env {first}=VALUE`, or set it here and pass it with \
+         `--pass-env {first}`",
+        join_with_and(unset.iter().copied())
+    ))
+}
+
+/// What to say of variables that are set here and that the server does not see, after their names.
+fn not_passed_on(names: &[&str]) -> String {
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let flags: Vec<String> = names
+        .iter()
+        .map(|name| format!("--pass-env {name}"))
+        .collect();
+    format!(
+        "{are} set here and not passed on: add `{}`",
+        flags.join(" ")
+    )
 }
 
 /// Whether a variable is set here and not passed on.

@@ -272,7 +272,7 @@ pub(crate) fn text_diff(old: &Path, new: &Path) -> String {
         for (mark, line) in hunk.lines {
             let _ = write!(diff, "{mark}{line}");
             if !line.ends_with('\n') {
-                let _ = writeln!(diff, "\n\\ {}", crate::sentences::history::NO_NEWLINE);
+                let _ = writeln!(diff, "\n\\ No newline at end of file");
             }
         }
     }

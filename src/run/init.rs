@@ -22,12 +22,15 @@ use crate::detect::{Candidate, Found, detect};
 use crate::git::Repository;
 use crate::launch::LaunchSpec;
 use crate::redact::is_secret;
-use crate::sentences::init as sentences;
 use crate::settings::{CONFIG, Given, Origin};
 use crate::surface::Kind;
+use crate::wording::{counted, join_with_and};
 
 /// How long a candidate may take to answer, unless it is known to be slow.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+const NAME_THE_COMMAND: &str =
+    "pass the command that starts it: `mcp-keel init -- COMMAND ARGUMENTS`";
 
 const WORKFLOW: &str = include_str!("../../docs/workflows/check.yml");
 const GITLAB: &str = include_str!("../../docs/ci/gitlab-ci.yml");
@@ -38,6 +41,18 @@ pub(crate) enum Ci {
     GitHub,
     GitLab,
     None,
+}
+
+impl Ci {
+    pub(crate) const ALL: &'static [Self] = &[Self::GitHub, Self::GitLab, Self::None];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::None => "none",
+        }
+    }
 }
 
 pub(crate) struct InitRequest {
@@ -67,7 +82,11 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn line(&self) -> String {
         let command = shown(&self.candidate.command);
-        sentences::works(&command, &self.candidate.origin, self.tools)
+        format!(
+            "found   {command}  ({}; {})",
+            self.candidate.origin,
+            counted(self.tools, "tool")
+        )
     }
 }
 
@@ -89,8 +108,10 @@ pub(crate) fn check_free(request: &InitRequest) -> Result<(), Error> {
     if taken.is_empty() || request.force {
         return Ok(());
     }
+    let exist = if taken.len() == 1 { "exists" } else { "exist" };
+    let taken = join_with_and(taken.iter().map(String::as_str));
     Err(Error::usage(
-        sentences::already(&taken),
+        format!("{taken} {exist} already"),
         "`mcp-keel check` uses them. To begin anew, run `mcp-keel init --force`",
     ))
 }
@@ -107,7 +128,7 @@ pub(crate) async fn find(
         Found {
             candidates: vec![Candidate {
                 command: request.command.clone(),
-                origin: sentences::typed().to_owned(),
+                origin: "the command line".to_owned(),
                 build: None,
                 needs: None,
                 on_runner: true,
@@ -121,14 +142,16 @@ pub(crate) async fn find(
     for candidate in found.candidates {
         let need = candidate.needs.as_ref();
         if let Some(need) = need.filter(|it| !Path::new(&it.path).exists()) {
-            let problem = sentences::not_built(&need.path);
-            say(&sentences::does_not_work(
-                &shown(&candidate.command),
-                &candidate.origin,
-                &problem,
+            let problem = format!("{} does not exist", need.path);
+            say(&format!(
+                "tried   {}  ({}): {problem}",
+                shown(&candidate.command),
+                candidate.origin
             ));
-            let build = need.build.as_deref().map(sentences::build_first);
-            help = help.or(build);
+            let build_first = need.build.as_ref().map(|build| {
+                format!("build the server first, then run `mcp-keel init` again: {build}")
+            });
+            help = help.or(build_first);
             continue;
         }
         match attempt(request, &candidate, observer).await {
@@ -140,10 +163,10 @@ pub(crate) async fn find(
                 }
             }
             Err((problem, advice)) => {
-                say(&sentences::does_not_work(
-                    &shown(&candidate.command),
-                    &candidate.origin,
-                    &problem,
+                say(&format!(
+                    "tried   {}  ({}): {problem}",
+                    shown(&candidate.command),
+                    candidate.origin
                 ));
                 help = help.or(Some(advice));
             }
@@ -155,7 +178,7 @@ pub(crate) async fn find(
         .map(|it| it.to_string_lossy().into_owned())
         .collect();
     if fits.is_empty() && lists.is_empty() {
-        let help = help.unwrap_or_else(|| sentences::name_the_command().to_owned());
+        let help = help.unwrap_or_else(|| NAME_THE_COMMAND.to_owned());
         return Err(Error::undetermined(
             "found no command that starts an MCP server here",
             help,
@@ -251,9 +274,9 @@ pub(crate) async fn write(
         Ok(pinned) if pinned.report.servers.is_empty() => {
             restore(config, before.as_deref());
             let mut failed = pinned.failed.into_iter().map(|(_, error)| error);
-            return Err(failed.next().unwrap_or_else(|| {
-                Error::undetermined("no server was pinned", sentences::name_the_command())
-            }));
+            return Err(failed
+                .next()
+                .unwrap_or_else(|| Error::undetermined("no server was pinned", NAME_THE_COMMAND)));
         }
         Ok(pinned) => pinned,
         Err(error) => {
@@ -313,11 +336,18 @@ fn configuration(request: &InitRequest, choice: &Choice) -> String {
     let servers = match choice {
         Choice::List(path) => {
             let path = NewValue::Texts(vec![path.clone()]);
-            sentences::list_of_servers(&path.written())
+            format!(
+                "# The servers of this file are checked.\nfrom = {}\n",
+                path.written()
+            )
         }
         Choice::Command(fit) => {
             let candidate = &fit.candidate;
-            let mut text = sentences::server_comment(&candidate.origin);
+            let mut text = format!(
+                "# Found in {}. The server starts with an almost empty environment: `env` and `pass-env` add \
+                 to it.\n",
+                candidate.origin
+            );
             text += &format!("[server.{}]\n", key(&fit.name));
             let mut values = vec![("command", NewValue::Texts(candidate.command.clone()))];
             if let Some(seconds) = candidate.timeout {
@@ -342,13 +372,31 @@ fn configuration(request: &InitRequest, choice: &Choice) -> String {
             text
         }
     };
-    sentences::configuration(&servers)
+    format!(
+        "# mcp-keel: which servers are checked, and what fails. Every key: docs/configuration.md in\n\
+         # https://github.com/mcp-keel/mcp-keel\n\
+         \n\
+         {servers}\n\
+         # What fails. Without this table the defaults hold.\n\
+         # [policy]\n\
+         # fail-on = \"risky\"              # additive and cosmetic changes pass\n\
+         # require-version-bump = true    # drift needs a new version of the package\n\
+         \n\
+         # A single change is accepted with `mcp-keel accept ID --reason TEXT`, which adds an entry here.\n"
+    )
 }
 
 /// The workflow with the build of this server.
 fn workflow(build: Option<&str>, on_runner: bool) -> String {
-    let step = sentences::build_step(build);
-    let text = WORKFLOW.replace(sentences::EXAMPLE_STEP, &step);
+    let step = match build {
+        Some(build) => format!("      - run: {build}\n"),
+        None => "      # If the server has to be built, build it here.\n".to_owned(),
+    };
+    // In its place, docs/workflows/check.yml has an example.
+    let text = WORKFLOW.replace(
+        "      # Build your server here.\n      - run: npm ci && npm run build\n",
+        &step,
+    );
     if !on_runner {
         return text;
     }
@@ -387,16 +435,37 @@ struct Files {
     commit: Vec<String>,
 }
 
+/// git's settings for the drivers. Where mcp-keel is not on the PATH (it was run through npx, or by someone
+/// else), git shows and merges the file as text: a driver that is missing would end `git diff` with an
+/// error.
+fn git_drivers() -> [(&'static str, String); 3] {
+    let or_else = |ours: &str, otherwise: &str| {
+        format!("sh -c 'command -v mcp-keel >/dev/null && exec mcp-keel {ours}; {otherwise}' --")
+    };
+    let as_text = "git --no-pager diff --no-ext-diff --no-index -- \"$2\" \"$5\"; exit 0";
+    let merged = or_else("git-merge \"$@\"", "git merge-file \"$2\" \"$1\" \"$3\"");
+    [
+        ("diff.mcp-keel.command", or_else("git-diff \"$@\"", as_text)),
+        (
+            "diff.mcp-keel.textconv",
+            or_else("git-diff \"$1\"", "cat \"$1\""),
+        ),
+        ("merge.mcp-keel.driver", merged + " %O %A %B %P"),
+    ]
+}
+
 impl Files {
     fn wrote(&mut self, path: &str) {
-        self.lines.push(sentences::wrote(path));
+        self.lines.push(format!("wrote   {path}"));
         self.commit.push(path.to_owned());
     }
 
     /// A file that is not there yet.
     fn create(&mut self, path: &str, text: &str) -> Result<(), Error> {
         if Path::new(path).exists() && !self.force {
-            self.lines.push(sentences::kept(path));
+            self.lines.push(format!(
+                "kept    {path}: it exists; `mcp-keel init --force` replaces it"
+            ));
             return Ok(());
         }
         put(Path::new(path), text)?;
@@ -434,14 +503,22 @@ impl Files {
             "{} diff=mcp-keel merge=mcp-keel text eol=lf",
             baseline::DEFAULT_PATH
         );
-        self.append(".gitattributes", sentences::attributes_comment(), &[line])?;
+        let comment = "# `git diff` shows what changed for callers, and `git merge` joins entries of different \
+            servers and tools:\n\
+            # git config diff.mcp-keel.command \"mcp-keel git-diff\"\n\
+            # git config diff.mcp-keel.textconv \"mcp-keel git-diff\"\n\
+            # git config merge.mcp-keel.driver \"mcp-keel git-merge %O %A %B %P\"\n";
+        self.append(".gitattributes", comment, &[line])?;
         if let Some(repository) = Repository::around(Path::new(".")) {
             let mut done = repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
-            for (name, value) in sentences::drivers() {
+            for (name, value) in git_drivers() {
                 done &= repository.configure(name, &value);
             }
             if done {
-                self.lines.push(sentences::set_drivers().to_owned());
+                self.lines.push(
+                    "set     git's diff and merge drivers for the baseline, in this clone"
+                        .to_owned(),
+                );
             }
         }
         Ok(())
@@ -458,7 +535,7 @@ impl Files {
         let lines = [baseline::DEFAULT_PATH, DEFAULT_PATH].map(|it| format!("/{it} {owners}"));
         self.append(
             path.unwrap_or(places[0]),
-            sentences::owners_comment(),
+            "# Changes to the contract of the MCP server are reviewed by its owners.\n",
             &lines,
         )
     }

@@ -15,8 +15,8 @@ use crate::release::Release;
 use crate::report::{Cost, Definition, Finding, Listed, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::run as sentences;
 use crate::surface::{ComponentKey, Kind, Note, Surface};
+use crate::wording::counted;
 
 /// A surface with the version that the policy uses.
 pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
@@ -99,8 +99,6 @@ impl SurfacePair<'_> {
             components: new.map_or(0, |surface| surface.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: match (old, new) {
                 (None, Some(new)) => self.listed(new),
                 _ => Vec::new(),
@@ -177,10 +175,11 @@ impl SurfacePair<'_> {
         let mut findings = Vec::new();
         // Said when it is new: two of three published servers report another version for ever.
         if disagrees((surface, release)) && !self.old.is_some_and(disagrees) {
-            let message = sentences::version_disagrees(
+            let message = format!(
+                "serverInfo.version is {}, but {} says {}",
                 surface.server_version().unwrap_or_default(),
-                &release.source,
-                &shown(&release.version),
+                release.source,
+                shown(&release.version)
             );
             findings.push(finding(
                 policy,
@@ -191,31 +190,37 @@ impl SurfacePair<'_> {
             return findings;
         }
         if !version.ok {
-            let message =
-                sentences::version_not_bumped(&was, &is, &release.source, version.required.word());
+            let message = format!(
+                "version {was} → {is} ({}), but the changes require a {} version bump",
+                release.source,
+                version.required.word()
+            );
             let note = note(RuleId::VersionNotBumped, None, message);
             // Without `require-version-bump` the report's `version` is enough.
             if policy.require_version_bump || policy.rules.contains_key(&note.rule) {
                 findings.push(finding(policy, note));
             }
         }
-        if version.moved == Moved::Down {
-            let message = sentences::version_decreased(&was, &is, &release.source);
+        if version.moved() == Moved::Down {
+            let message = format!("the version went down: {was} → {is} ({})", release.source);
             findings.push(finding(
                 policy,
                 note(RuleId::VersionDecreased, None, message),
             ));
         }
         // Where the server reports its version, that it changed is a change already.
-        if version.moved == Moved::Up && changes.is_empty() {
-            let message = sentences::version_without_drift(&was, &is, &release.source);
+        if version.moved() == Moved::Up && changes.is_empty() {
+            let message = format!(
+                "version {was} → {is} ({}), but the contract did not change",
+                release.source
+            );
             findings.push(finding(
                 policy,
                 note(RuleId::VersionWithoutDrift, None, message),
             ));
         }
         for key in changed_versioned_tools(changes) {
-            let message = sentences::tool_version_not_bumped();
+            let message = "its contract changed, but its own version did not".to_owned();
             findings.push(finding(
                 policy,
                 note(RuleId::ToolVersionNotBumped, Some(key), message),
@@ -279,8 +284,6 @@ impl AgainstLock<'_> {
             components: self.surface.map_or(0, |it| it.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: Vec::new(),
         }
     }
@@ -342,13 +345,20 @@ fn over_context_limit(cost: &Cost, has_old: bool, has_new: bool, policy: &Policy
         return Vec::new();
     }
     if let Some(limit) = policy.context_limit.filter(|it| cost.current > *it) {
-        notes.push(note(sentences::context_over_limit(cost.current, limit)));
+        notes.push(note(format!(
+            "the tools cost ≈ {} tokens of context, and the policy allows {limit} (`context-limit`)",
+            cost.current
+        )));
     }
     if let Some(percent) = policy.context_growth.filter(|_| has_old) {
         // In whole tokens, rounded down: with 0 percent every token counts.
         let most = cost.baseline + cost.baseline.saturating_mul(percent) / 100;
         if cost.current > most {
-            let message = sentences::context_over_growth(cost.baseline, cost.current, percent);
+            let message = format!(
+                "the tools cost ≈ {} → {} tokens of context, and the policy allows {percent}% more than the \
+                 baseline (`context-growth`)",
+                cost.baseline, cost.current
+            );
             notes.push(note(message));
         }
     }
@@ -371,10 +381,24 @@ fn stale_lists(old: &Surface, changes: &[&Change]) -> Vec<Note> {
         (breaking > 0).then(|| Note {
             rule: RuleId::StaleListCached,
             component: None,
-            message: sentences::stale_list(kind.list_member(), ttl, breaking),
+            message: format!(
+                "clients may use the pinned `{}` for up to {} (`ttlMs`), and send what now fails: {}",
+                kind.list_member(),
+                shown_duration(ttl),
+                counted(breaking, "breaking change")
+            ),
         })
     });
     stale.collect()
+}
+
+/// `300 ms`, `5 s`, `2 min`, `3 h`: the largest unit that divides it.
+fn shown_duration(milliseconds: i64) -> String {
+    let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
+    match units.iter().find(|(length, _)| milliseconds % length == 0) {
+        Some((length, unit)) => format!("{} {unit}", milliseconds / length),
+        None => format!("{milliseconds} ms"),
+    }
 }
 
 /// Whether a change counts against the version: its own change does not.
@@ -419,10 +443,15 @@ fn not_compared(old: &Surface, new: &Surface) -> Vec<Note> {
             _ => continue,
         };
         if count > 0 {
+            let list = kind.list_member();
             notes.push(Note {
                 rule: RuleId::ListNotCompared,
                 component: None,
-                message: sentences::list_not_compared(kind.list_member(), count, not_pinned),
+                message: if not_pinned {
+                    format!("`{list}`: {count} listed, and the baseline does not record that list")
+                } else {
+                    format!("`{list}`: {count} in the baseline, not read in this run")
+                },
             });
         }
     }

@@ -22,7 +22,6 @@ use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
-use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
 use crate::surface::Surface;
 
@@ -83,7 +82,7 @@ pub(crate) async fn pin(
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
     if !request.yes
-        && let Some(branch) = super::default_branch::in_ci()
+        && let Some(branch) = super::ci::default_branch()
     {
         return Err(Error::usage(
             format!(
@@ -104,7 +103,10 @@ pub(crate) async fn pin(
     }
     plan.targets.retain(|target| {
         if target.is_skipped() {
-            observer.note(&sentences::skipped_entry_stays(&target.name));
+            observer.note(&format!(
+                "`{}` is skipped: its entry stays as it is",
+                target.name
+            ));
         }
         !target.is_skipped()
     });

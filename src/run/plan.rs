@@ -11,8 +11,8 @@ use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
+use super::server_lists::{Named, Withheld};
 use super::suggested_command::pin_command;
-use super::withheld::{Named, Withheld};
 use super::{Error, captured, endpoint, judged_files, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
@@ -23,13 +23,10 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
-use crate::report::PackageVersion;
-use crate::sentences::run as sentences;
 use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
-use crate::verify::fetched;
 use crate::verify::jp::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
 
@@ -96,8 +93,6 @@ pub(crate) struct Target {
     pub(crate) profile: Option<ProfileName>,
     /// The captured surface of a profile, for comparing it with the others.
     pub(crate) seen: OnceLock<Surface>,
-    /// Where its processes ran from when it was booted.
-    pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
     /// Whether it sees a client that was chosen at random, which is not compared.
     pub(crate) is_suspicious: bool,
     /// How often to boot it, if set.
@@ -170,7 +165,7 @@ impl Target {
         // Without a launch chain in the baseline, no link can have changed.
         let is_known = self.withheld.is_none();
         if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
-            let mut changed = launched::compare(&pinned.launch, &self.launched_versions());
+            let mut changed = launched::compare(&pinned.launch, &self.launched);
             // Git is only asked if a link differs.
             if !changed.is_empty() {
                 changed = launched::compare(&pinned.launch, &self.launch_to_pin());
@@ -180,43 +175,14 @@ impl Target {
         notes
     }
 
-    /// The launch chain with what a launcher fetched, once the server was started.
-    fn launched_versions(&self) -> Vec<LaunchLink> {
-        match self.endpoint.launch() {
-            Some(launch) => {
-                let ran_from = self.ran_from.get().map_or(&[][..], Vec::as_slice);
-                fetched::with_versions(&self.launched, launch, ran_from)
-            }
-            None => self.launched.clone(),
-        }
-    }
-
-    /// The package that a launcher fetched, if its version is known now.
-    pub(crate) fn package(&self, pinned: Option<&Pinned>) -> Option<PackageVersion> {
-        let entry = |links: &[LaunchLink]| {
-            let entry = links
-                .iter()
-                .find(|it| it.role == launched::Role::EntryPoint);
-            entry.cloned()
-        };
-        let current = entry(&self.launched_versions())?;
-        let baseline = pinned.and_then(|it| entry(&it.launch));
-        Some(PackageVersion {
-            name: current.name,
-            baseline: baseline.and_then(|it| it.version),
-            current: Some(current.version?),
-        })
-    }
-
     /// The launch chain as a baseline records it.
     pub(crate) fn launch_to_pin(&self) -> Vec<LaunchLink> {
-        let launched = self.launched_versions();
         match (self.launch_digests, self.endpoint.launch()) {
             (launched::Digests::WorkingCopy, Some(launch)) => {
                 let folder = launch.cwd.as_deref().unwrap_or(Path::new("."));
-                launched::without_build_output(&launched, folder)
+                launched::without_build_output(&self.launched, folder)
             }
-            _ => launched,
+            _ => self.launched.clone(),
         }
     }
 
@@ -416,7 +382,10 @@ pub(crate) fn resolve_by(
     if request.given.switch(settings::SUSPICIOUS) {
         for target in &targets {
             let client = target.client(None);
-            observer.note(&sentences::seen_as(&target.name, &client.name));
+            observer.note(&format!(
+                "`{}` sees the client {}",
+                target.name, client.name
+            ));
         }
     }
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
@@ -530,36 +499,52 @@ fn is_gone(pattern: &Path) -> bool {
 }
 
 /// What the working folder says of a server, as far as that is for it to say.
-fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
-    let base = match governing {
+fn governed(governing: Governing<'_>, name: &str, server: ServerConfig) -> ServerConfig {
+    let reviewed = match governing {
         Governing::Folder | Governing::Head { .. } | Governing::Base { accepted: true, .. } => {
             return server;
         }
-        Governing::Base { base, .. } => base.server(name),
+        Governing::Base { base, .. } => base.server(name).cloned(),
         Governing::Defaults => None,
     };
-    match base {
-        Some(base) => {
-            server.masks.clone_from(&base.masks);
-            // One that is new only refuses more.
-            if base.verify.is_some() {
-                server.verify.clone_from(&base.verify);
-                server.checksum_line = base.checksum_line;
-            }
-            server.client.clone_from(&base.client);
-            server.era = base.era;
-            server.version.clone_from(&base.version);
-            server.repeat = server.repeat.max(base.repeat);
-            server.settle = server.settle.max(base.settle);
-            server.read_resources |= base.read_resources;
-            server.launch_digests = base.launch_digests;
-            server.sandbox = server.sandbox.max(base.sandbox);
-            server.sandbox_required |= base.sandbox_required;
-        }
-        // A server that the base does not know has no mask that was reviewed.
-        None => server.masks.clear(),
+    // A server that the base does not know has no mask that was reviewed.
+    let reviewed = reviewed.unwrap_or_else(|| ServerConfig {
+        masks: Vec::new(),
+        ..server.clone()
+    });
+    let (verify, checksum_line) = match reviewed.verify {
+        Some(verify) => (Some(verify), reviewed.checksum_line),
+        // One that is new only refuses more.
+        None => (server.verify, server.checksum_line),
+    };
+    // Without `..`: whose word counts is decided here for every new key.
+    ServerConfig {
+        // How it is started is the working folder's own; where its variables go is checked elsewhere.
+        command: server.command,
+        args: server.args,
+        profile: server.profile,
+        http: server.http,
+        cwd: server.cwd,
+        env: server.env,
+        pass_env: server.pass_env,
+        timeout: server.timeout,
+        values: server.values,
+        uses: server.uses,
+        is_from_outside: server.is_from_outside,
+        masks: reviewed.masks,
+        client: reviewed.client,
+        era: reviewed.era,
+        version: reviewed.version,
+        launch_digests: reviewed.launch_digests,
+        // The stricter of both.
+        verify,
+        checksum_line,
+        repeat: server.repeat.max(reviewed.repeat),
+        settle: server.settle.max(reviewed.settle),
+        read_resources: server.read_resources || reviewed.read_resources,
+        sandbox: server.sandbox.max(reviewed.sandbox),
+        sandbox_required: server.sandbox_required || reviewed.sandbox_required,
     }
-    server
 }
 
 /// `./mcp-baseline.json` means `mcp-baseline.json`.
@@ -676,7 +661,8 @@ fn configured(
         ));
     }
     if known.is_empty() {
-        let name_it = crate::sentences::init::name_the_server();
+        let name_it = "For one run, name the server: a command after `--` (`mcp-keel check -- node \
+            dist/index.js`), --url ADDRESS, or --from FILE for a client's list of servers";
         return Err(match config {
             _ if !request.from.is_empty() => Error::usage(
                 "there is no server to check in the files named by --from",
@@ -857,7 +843,6 @@ fn target(
             .map_or_else(|| name.to_owned(), |profile| profile.server.clone()),
         profile: server.profile,
         seen: OnceLock::new(),
-        ran_from: OnceLock::new(),
         name: name.to_owned(),
         capture: capture.cloned(),
         endpoint,

@@ -5,22 +5,27 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Error;
 use super::acceptance::Acceptance;
 use super::approval::{Approval, MergedBaselines, accept, approval, has_blocking_change};
 use super::base::Base;
 use super::baseline::Baselines;
-use super::check::examine;
+use super::check::{examine, findings, terms};
 use super::check_changes::{CheckChange, covers};
 use super::fleet::Jobs;
+use super::judge_server::finding;
 use super::observer::Observer;
 use super::plan::{Plan, today};
-use super::{Error, merged_parts, sdk};
+use super::shards::{joined, read};
 use crate::canonical::Json;
 use crate::git::CheckedOutFiles;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
-use crate::report::{Place, Report};
-use crate::sentences::base as sentences;
+use crate::report::{
+    Comparison, Differs, Failure, Finding, MISSING_FROM_EVERY_PART, Place, RUN_PART_AGAIN, Report,
+    RunFinding, ServerReport, Status, resolve_findings,
+};
+use crate::surface::Note;
 
 pub(crate) struct Answered {
     pub(crate) live: Report,
@@ -97,13 +102,10 @@ pub(crate) async fn check(
         let examined = examine(&plan, baselines, jobs, observer).await?;
         examined.judged_by.are_unchanged()?;
         let mut live = examined.report;
-        let since = questions.base.and_then(|it| it.as_ref().ok());
-        let since = since.map(|it| it.commit.as_str());
-        sdk::explain(&mut live.servers, &plan, since);
         rebase(&mut live, prefix);
         (live, proposed(&plan, baselines, examined.proposed))
     } else {
-        let live = merged_parts::merged_by(&asked.merge, &plan, baselines)?;
+        let live = merged_by(&asked.merge, &plan, baselines)?;
         (live, BTreeMap::new())
     };
     let mut answered = Answered {
@@ -179,11 +181,83 @@ fn proposed(
     texts.collect()
 }
 
+/// The reports of the parts of this plan, joined and judged again: a job that ran a server wrote them, and what it may
+/// say is what the server said. Which servers there are, what each is compared with, what happens because of a change and
+/// which command accepts it is known here.
+fn merged_by(paths: &[PathBuf], plan: &Plan, baselines: &Baselines) -> Result<Report, Error> {
+    fn said(findings: &[RunFinding]) -> Vec<(&Note, Option<&str>)> {
+        let findings = findings.iter();
+        findings
+            .map(|it| (&it.finding.note, it.void_if_change.as_deref()))
+            .collect()
+    }
+    let reports = read(paths)?;
+    let names: Vec<String> = plan.targets.iter().map(|it| it.name.clone()).collect();
+    let (terms, findings) = (terms(plan, baselines), findings(plan, baselines));
+    for (file, report) in &reports {
+        let differs = match &report.shard {
+            Some(shard) if shard.servers != names => Some(Differs::Servers),
+            Some(shard) if shard.terms != terms => Some(Differs::Terms),
+            // What happens because of them is decided here.
+            Some(shard) if said(&shard.findings) != said(&findings) => Some(Differs::Findings),
+            Some(_) => None,
+            None => {
+                let mut servers = report.servers.iter();
+                let is_strange = servers.any(|it| !names.contains(&it.name));
+                is_strange.then_some(Differs::Servers)
+            }
+        };
+        if let Some(differs) = differs {
+            return Err(Error::usage(
+                format!(
+                    "{file} is not a part of the run that is joined here: {} differs",
+                    differs.as_str()
+                ),
+                "every part, and the job that joins them, needs the same commit, configuration, inputs and day",
+            ));
+        }
+    }
+    let report = joined(reports)?;
+    let mut found: BTreeMap<String, ServerReport> = BTreeMap::new();
+    for server in report.servers {
+        found.insert(server.name.clone(), server);
+    }
+    let servers = plan.targets.iter().map(|target| {
+        let Some(mut server) = found.remove(&target.name) else {
+            let why = Failure::new(
+                MISSING_FROM_EVERY_PART.to_owned(),
+                RUN_PART_AGAIN.to_owned(),
+            );
+            return ServerReport::undetermined(&target.name, why);
+        };
+        server.accept_with.clone_from(&target.pin_command);
+        for located in &mut server.changes {
+            let change = located.judged.change.clone();
+            if let Some(judged) = plan.policy.judge(&server.name, vec![change], today()).pop() {
+                located.judged = judged;
+            }
+        }
+        for finding in &mut server.findings {
+            finding.action = plan.policy.judge_note(&finding.note);
+        }
+        if !server.changes.is_empty() && matches!(server.status, Status::Clean) {
+            server.status = Status::Drifted;
+        }
+        server
+    });
+    let servers: Vec<ServerReport> = servers.collect();
+    let mut of_run = resolve_findings(&findings, &servers);
+    let is_known = |it: &Finding| findings.iter().any(|known| known.finding.note == it.note);
+    let others = report.findings.into_iter().filter(|it| !is_known(it));
+    of_run.extend(others.map(|it| finding(&plan.policy, it.note)));
+    Ok(Report::new(Comparison::Check, servers, of_run))
+}
+
 /// The masks and acceptances that are in force in a run.
 fn exceptions(plan: &Plan) -> Vec<String> {
     let masks = plan.all_targets().flat_map(|target| {
         let masks = target.masks.iter();
-        masks.map(|it| sentences::mask_in_force(&target.name, &covers(it), &it.reason))
+        masks.map(|it| format!("mask of `{}`: {} ({})", target.name, covers(it), it.reason))
     });
     let accepted = plan
         .policy
@@ -191,23 +265,23 @@ fn exceptions(plan: &Plan) -> Vec<String> {
         .iter()
         .filter(|it| !it.is_expired(today()));
     let accepted =
-        accepted.map(|it| sentences::acceptance_in_force(&it.change, &it.reason, &it.owner));
+        accepted.map(|it| format!("accepted: {} ({}, {})", it.change, it.reason, it.owner));
     masks.chain(accepted).collect()
 }
 
 impl Answered {
     /// Forgets every place that is not a file of the commit that is checked out. A reader cannot be led there, and a part of a
     /// run can name any place.
-    pub(crate) fn keep_places_in(&mut self, mut committed: Option<CheckedOutFiles>) {
+    pub(crate) fn keep_places_in(&mut self, committed: Option<CheckedOutFiles>) {
         let approval = self.approval.iter_mut();
         let approval =
             approval.flat_map(|it| it.unaccepted.as_mut().into_iter().chain([&mut it.report]));
         for place in approval.chain([&mut self.live]).flat_map(places) {
-            let mut is_known = |it: &Place| {
-                let committed = committed.as_mut();
-                committed.is_some_and(|files| files.has_file(&it.slashed()) == Ok(true))
+            let is_known = |place: &Place| {
+                let committed = committed.as_ref();
+                committed.is_some_and(|files| files.has_file(&place.slashed()))
             };
-            if !place.as_ref().is_some_and(&mut is_known) {
+            if !place.as_ref().is_some_and(is_known) {
                 *place = None;
             }
         }

@@ -16,9 +16,7 @@ use crate::report::{
     ServerReport, Status, escape,
 };
 use crate::rules::RuleId;
-use crate::sentences::base as base_sentences;
-use crate::sentences::page as page_sentences;
-use crate::sentences::run as sentences;
+use crate::wording::counted;
 
 /// How many changes of the check, masks or acceptances are listed.
 const MOST_LISTED: usize = 20;
@@ -98,7 +96,8 @@ impl Page<'_> {
         let mut parts = Vec::new();
         if self.weakens() {
             let accepted = self.result.accepted_by_label;
-            parts.push(page_sentences::weakens_its_check(accepted).to_owned());
+            let accepted = if accepted { " (accepted)" } else { "" };
+            parts.push(format!("this pull request weakens its own check{accepted}"));
         }
         let live = self.live();
         let is_quiet = |it: &ServerReport| matches!(it.status, Status::Clean);
@@ -110,7 +109,7 @@ impl Page<'_> {
             if let (Acceptance::Given { by, .. }, true) =
                 (&self.result.acceptance, approval.unaccepted.is_some())
             {
-                title = page_sentences::accepted_by(&title, &show(someone(by)));
+                title = format!("{title}, accepted by {}", show(someone(by)));
             }
             let is_quiet = approval.report.servers.iter().all(is_quiet);
             if !is_quiet {
@@ -121,7 +120,7 @@ impl Page<'_> {
             let findings = self.loud_findings();
             parts.push(match findings {
                 0 => report::title(&live, About::Live, show),
-                many => page_sentences::problems(many),
+                many => format!("{} besides the tool list", counted(many, "problem")),
             });
         }
         parts.join("; ")
@@ -166,7 +165,7 @@ impl Page<'_> {
             Some(approval) if differs(approval) => {
                 let mut intro = String::new();
                 if !is_clean {
-                    intro += &format!("#### {}\n\n", sentences::second_question());
+                    intro += "#### What merging approves\n\n";
                 }
                 // It is above already where the check itself needs it.
                 if !self.weakens() {
@@ -181,10 +180,10 @@ impl Page<'_> {
                     intro,
                 });
                 if is_clean {
-                    facts.push(page_sentences::server_matches().to_owned());
+                    facts.push("the running server matches this baseline".to_owned());
                 }
             }
-            Some(_) => facts.push(page_sentences::merging_changes_nothing().to_owned()),
+            Some(_) => facts.push("merging changes nothing in the baseline".to_owned()),
             None => {}
         }
         let page = Pages {
@@ -205,11 +204,11 @@ impl Page<'_> {
         if changes.is_empty() {
             return String::new();
         }
-        let mut out = format!("#### {}\n\n", base_sentences::changes_of_the_check());
-        out += &format!("{}\n\n", base_sentences::judged_by_the_base());
+        let mut out = "#### What this pull request changes about the check\n\n".to_owned();
+        out += "This run is judged by the base branch. These changes apply after the merge:\n\n";
         for change in changes.iter().take(MOST_LISTED) {
             let mark = if change.weakens {
-                format!(" (**{}**)", base_sentences::weakens())
+                " (**weakens the check**)".to_owned()
             } else {
                 String::new()
             };
@@ -233,7 +232,7 @@ impl Page<'_> {
         if exceptions.is_empty() {
             return String::new();
         }
-        let title = base_sentences::exceptions_in_force();
+        let title = "Masks and acceptances in force";
         let mut out = format!(
             "<details><summary>{title}: {}</summary>\n\n",
             exceptions.len()
@@ -251,14 +250,24 @@ impl Page<'_> {
         let by = |by: &str| code(someone(by));
         match &self.result.acceptance {
             Acceptance::Given { by: who, .. } if self.result.accepted_by_label => {
-                format!("{}\n\n", sentences::accepted_by_label(&label, &by(who)))
+                format!(
+                    "Accepted by {} with the label {label}, for this commit.\n\n",
+                    by(who)
+                )
             }
             _ if !self.result.label_would_help => String::new(),
             Acceptance::Earlier { by: who } => {
-                let line = base_sentences::label_of_an_earlier_commit(&label, &by(who));
+                let line = format!(
+                    "The label {label} was set by {} before this commit was pushed and does not accept it. To \
+                     accept what is new, remove the label and set it again.",
+                    by(who)
+                );
                 format!("{line}\n\n")
             }
-            _ => format!("{}\n\n", sentences::needs_maintainer(&label)),
+            _ => format!(
+                "**This needs a maintainer.** To accept it, someone with triage rights adds the label \
+                 {label}.\n\n"
+            ),
         }
     }
 
@@ -374,7 +383,7 @@ fn against_base(report: &Report) -> Vec<ServerReport> {
     let mut servers = report.servers.clone();
     for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
         let change = &mut located.judged.change;
-        change.message = crate::sentences::report::against_base_branch(&change.message);
+        change.message = format!("against the base branch: {}", change.message);
     }
     servers
 }

@@ -13,7 +13,6 @@ use super::request::ServerRequest;
 use crate::capture::http::{HttpAddress, header_line};
 use crate::config::{HttpConfig, ServerConfig};
 use crate::redact;
-use crate::sentences::base as sentences;
 
 /// Whose configuration was reviewed.
 #[derive(Clone, Copy)]
@@ -54,10 +53,10 @@ impl Reviewed<'_> {
         if let Some(names) = to_process(request, server, &known, of_name)
             && !names.is_empty()
         {
-            found.push(sentences::variables_elsewhere(
-                name,
-                &listed(&names),
-                &started(request, server),
+            found.push(format!(
+                "`{name}` would pass {} to {}",
+                listed(&names),
+                started(request, server)
             ));
         }
         // An address of the workflow was reviewed, and the configured headers do not apply to it.
@@ -131,7 +130,9 @@ fn to_address(
         .collect();
     let mut found = Vec::new();
     if same.is_empty() && !(starts && address.is_local()) {
-        found.push(sentences::address_added(name, &shown));
+        found.push(format!(
+            "`{name}` would be reached at {shown}, which is not on the base branch"
+        ));
     }
     if let Some(proxy) = http.proxy.as_ref().filter(|_| request.proxy.is_none())
         && proxy.typed() != "env"
@@ -139,7 +140,9 @@ fn to_address(
             .iter()
             .any(|(_, its)| its.proxy.as_ref() == Some(proxy))
     {
-        found.push(sentences::proxy_added(name));
+        found.push(format!(
+            "`{name}` would be reached through a proxy that is not on the base branch"
+        ));
     }
     let own = uses_of_address(server, http);
     let reviewed = same.iter().flat_map(|(it, its)| uses_of_address(it, its));
@@ -156,11 +159,7 @@ fn to_address(
         }
     }
     if !names.is_empty() {
-        found.push(sentences::variables_elsewhere(
-            name,
-            &listed(&names),
-            &shown,
-        ));
+        found.push(format!("`{name}` would pass {} to {shown}", listed(&names)));
     }
     found
 }

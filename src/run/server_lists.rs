@@ -5,11 +5,24 @@ use std::path::{Path, PathBuf};
 
 use super::observer::Observer;
 use super::request::ServerRequest;
-use super::withheld::{Named, Withheld};
 use super::{Error, endpoint};
 use crate::config::foreign::{EnvFiles, Surroundings, read};
 use crate::config::{Config, ConfigError, ServerConfig};
 use crate::launch::sandbox;
+
+/// Why a server of the plan is not started or contacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Withheld {
+    /// It would get something that the base does not give it.
+    Unreviewed(String),
+    /// A variable or an answer is missing on this machine.
+    Unset { problem: String, help: String },
+    /// The request leaves it out.
+    Skipped,
+}
+
+/// Servers with how they are reached, or why they are not.
+pub(crate) type Named = Vec<(String, Result<ServerConfig, Withheld>)>;
 
 /// Servers by name, or why one of them cannot be used.
 pub(crate) type Known = BTreeMap<String, Result<ServerConfig, ConfigError>>;

@@ -276,14 +276,13 @@ fn refuse_committed(path: &Path) -> Result<(), Error> {
         return Ok(());
     };
     let inside = inside.to_string_lossy().replace('\\', "/");
-    let mut committed = repository
+    let committed = repository
         .and_then(|it| it.checked_out())
         .ok_or_else(|| refused("it is in a repository whose checked-out commit cannot be read"))?;
-    match committed.decides(&inside) {
-        Ok(false) => Ok(()),
-        Ok(true) => Err(refused("it belongs to the commit that is checked out")),
-        Err(problem) => Err(refused(&problem)),
+    if committed.decides(&inside) {
+        return Err(refused("it belongs to the commit that is checked out"));
     }
+    Ok(())
 }
 
 /// Files as named; for a folder, every JSON file below it, by name.

@@ -9,7 +9,6 @@ use super::plan::since_1970;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::signature::{self, PrivateKey};
 use crate::interop::{Lock, Verification};
-use crate::sentences::run as sentences;
 
 /// What to sign with, and where to.
 #[derive(Default)]
@@ -96,9 +95,10 @@ pub(crate) fn not_a_lock(why: &str) -> Error {
 fn warn(lock: &Path, observer: &dyn Observer) {
     let file = signature::file(lock, None);
     if lock.file_name().is_some_and(|name| name == FILE_NAME) && file.exists() {
-        observer.note(&sentences::signature_outdated(
-            &file.display().to_string(),
-            &lock.display().to_string(),
+        observer.note(&format!(
+            "{} no longer covers {}: sign it again with --sign-key",
+            file.display(),
+            lock.display()
         ));
     }
 }

@@ -14,7 +14,6 @@ use super::mentions::Mentions;
 use super::{Pattern, Severity, ecmascript};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::rules::RuleId;
-use crate::sentences::scan as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,7 +188,7 @@ fn of_component<'a>(
                         said += 1;
                         continue;
                     }
-                    let message = sentences::other_tool(name);
+                    let message = format!("tells the model to use another tool, `{name}`");
                     let rule = RuleId::ScanCrossTool;
                     note(&mut said, rule, Severity::Info, pointer, message);
                 }
@@ -260,23 +259,19 @@ type Noted<'a> = dyn FnMut(RuleId, Severity, String) + 'a;
 /// All findings in one text.
 fn read(place: &Place<'_>, note: &mut Noted<'_>) {
     smuggled(place, note);
-    for (rule, severity, phrase, kind) in &INSTRUCTIONS {
+    for (rule, severity, phrase, what_it_does) in &INSTRUCTIONS {
         let Some(said) = phrase.find(place) else {
             continue;
         };
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         if place.shown {
-            note(
-                *rule,
-                *severity,
-                sentences::instruction(*kind, &said, false),
-            )
+            note(*rule, *severity, format!("{what_it_does}: \"{said}\""));
         } else {
             note(
                 RuleId::ScanNestedInstruction,
                 Severity::Warning,
-                sentences::instruction(*kind, &said, true),
-            )
+                format!("{what_it_does}, where few people look: \"{said}\""),
+            );
         }
     }
 }
@@ -306,7 +301,8 @@ impl Phrase {
     }
 }
 
-type Instruction = (RuleId, Severity, Phrase, sentences::Instruction);
+/// A kind of instruction, with what it does.
+type Instruction = (RuleId, Severity, Phrase, &'static str);
 
 /// Text that addresses the model. In a component's own description each kind has its own rule; anywhere else its
 /// presence is what counts.
@@ -327,7 +323,7 @@ static INSTRUCTIONS: [Instruction; 4] = [
                 )
             },
         ),
-        sentences::Instruction::Override,
+        "tells the model to set other instructions aside",
     ),
     (
         RuleId::ScanHiddenBehavior,
@@ -347,7 +343,7 @@ static INSTRUCTIONS: [Instruction; 4] = [
                 )
             },
         ),
-        sentences::Instruction::HiddenBehavior,
+        "tells the model to keep something from the user",
     ),
     (
         RuleId::ScanForcedOrder,
@@ -363,7 +359,7 @@ static INSTRUCTIONS: [Instruction; 4] = [
                 )
             },
         ),
-        sentences::Instruction::ForcedOrder,
+        "tells the model which tool to use when",
     ),
     (
         RuleId::ScanInstructionMarkup,
@@ -373,7 +369,7 @@ static INSTRUCTIONS: [Instruction; 4] = [
                 r"</?(important|system|instructions?|secret|hidden|admin|assistant|critical)>|\[/?INST\]|<\|(im_start|im_end|system|user|assistant)\|>",
             )
         }),
-        sentences::Instruction::Markup,
+        "marks text up as if a system had said it",
     ),
 ];
 
@@ -426,33 +422,44 @@ fn smuggled(place: &Place<'_>, note: &mut Noted<'_>) {
     if !text.is_ascii() {
         let tags = tags(text);
         if !tags.is_empty() {
-            let message = sentences::tag_characters(tags.trim());
+            let mut message =
+                "contains tag characters, which are invisible to people and read by models"
+                    .to_owned();
+            let decoded = tags.trim();
+            if !decoded.is_empty() {
+                message += &format!(": \"{decoded}\"");
+            }
             note(RuleId::ScanTagCharacters, Severity::Warning, message);
         }
         let selectors = stray_selectors(text);
         if selectors > 0 {
-            let message = sentences::variation_selectors(selectors);
+            let message = format!(
+                "contains {selectors} variation selectors that select nothing; they can hide bytes"
+            );
             note(RuleId::ScanVariationSelectors, Severity::Warning, message);
         }
     }
     let may_hide = |it: u8| !matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let hidden = text.bytes().any(may_hide).then(|| text.chars());
     if let Some(hidden) = hidden.and_then(|mut it| it.find(|it| is_hidden(*it))) {
-        let message = sentences::invisible_character(hidden);
+        let message = format!(
+            "contains an invisible character, U+{:04X}",
+            u32::from(hidden)
+        );
         note(RuleId::ScanHiddenCharacters, Severity::Warning, message);
     }
     if let Some(path) = SECRETS.find(place) {
         let path = path.trim_matches(|it: char| it.is_whitespace() || "\"'`(),;:".contains(it));
-        let message = sentences::secret_path(path);
+        let message = format!("names a place where secrets are kept: \"{path}\"");
         note(RuleId::ScanSecretPath, Severity::Warning, message);
     }
     if let Some(said) = EXFILTRATION.find(place) {
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let message = sentences::exfiltration(&said);
+        let message = format!("asks for data to be sent somewhere: \"{said}\"");
         note(RuleId::ScanExfiltration, Severity::Warning, message);
     }
     if let Some(said) = decoded(text) {
-        let message = sentences::encoded(&said);
+        let message = format!("contains encoded text: \"{said}\"");
         note(RuleId::ScanEncodedPayload, Severity::Warning, message);
     }
 }
@@ -575,7 +582,10 @@ fn lookalikes(surface: &Surface, findings: &mut Vec<TextFinding>) {
                 .find(|it| latin_lookalike(*it).is_some())
                 .filter(|_| latin)
             {
-                let message = sentences::foreign_letter(foreign);
+                let message = format!(
+                    "its name mixes Latin letters with a look-alike from another script, U+{:04X}",
+                    u32::from(foreign)
+                );
                 note(RuleId::ScanHomoglyph, Severity::Warning, message);
             }
         }
@@ -588,7 +598,7 @@ fn lookalikes(surface: &Surface, findings: &mut Vec<TextFinding>) {
             .collect();
         match seen.get(&skeleton) {
             Some(other) if *other != name => {
-                let message = sentences::looks_like_other_name(other);
+                let message = format!("its name looks like that of another tool, `{other}`");
                 note(RuleId::ScanHomoglyph, Severity::Warning, message);
             }
             Some(_) => {}
@@ -599,7 +609,7 @@ fn lookalikes(surface: &Surface, findings: &mut Vec<TextFinding>) {
         let count = times.entry(name).or_default();
         *count += 1;
         if *count == 2 {
-            let message = sentences::listed_twice();
+            let message = "its name is listed more than once".to_owned();
             note(RuleId::ScanDuplicateName, Severity::Warning, message);
         }
     }

@@ -11,12 +11,15 @@ use super::walk::{Effect, SchemaFinding, Walker, is_reference, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
-use crate::sentences::schema::{self as sentences, NOT_ALONE};
 use json_schema_subsume::document::Document;
 use json_schema_subsume::keywords::{Topic, keyword};
 use json_schema_subsume::kinds::Kinds;
 use json_schema_subsume::pair::{Isolated, Open, Pair, Verdict};
 use json_schema_subsume::{Limits, Reason};
+
+/// For a change next to one that breaks calls.
+const NOT_ALONE: &str =
+    "another change breaks calls, and whether this one does too could not be decided";
 
 /// Steps for the witnesses of all changes of a schema.
 const STEPS_FOR_CHANGES: u64 = 150_000;
@@ -110,9 +113,19 @@ fn proof_of(verdict: Verdict, side: Side) -> Proof {
     match verdict {
         Verdict::Subsumed => Proof::Subsumed,
         Verdict::Witness(witness) => Proof::Witness(witness),
-        Verdict::Undecided(Reason::NothingSent) => Proof::Undecided(sentences::no_value(side)),
+        Verdict::Undecided(Reason::NothingSent) => Proof::Undecided(no_value(side)),
         Verdict::Undecided(problem) => Proof::Undecided(problem.to_string()),
     }
+}
+
+/// For a sender whose schema accepts nothing: callers send what the old one allows, servers what the
+/// new one does.
+fn no_value(side: Side) -> String {
+    let which = match side {
+        Side::Input => "old",
+        Side::Output => "new",
+    };
+    format!("the {which} schema accepts no value, so there is nothing to prove")
 }
 
 impl Case<'_> {
@@ -314,16 +327,22 @@ impl Case<'_> {
         match (finding.family, self.side) {
             (Family::PropertyAddedOptional, Side::Input)
             | (Family::PropertyRemoved, Side::Output) => {
-                sentences::name_was_free(message, self.side)
+                // The other side allows anything under its name.
+                match self.side {
+                    Side::Input => {
+                        format!("{message}; before, any value was allowed under this name")
+                    }
+                    Side::Output => format!("{message}; any value may come under this name now"),
+                }
             }
             (Family::UnionBranchAdded, Side::Input)
-            | (Family::UnionBranchRemoved, Side::Output) => sentences::branches_overlap(message),
+            | (Family::UnionBranchRemoved, Side::Output) => branches_overlap(message),
             _ if self.suspect(finding.effect) => message.clone(),
             _ => match refusal().as_deref() {
-                Some("oneOf") => sentences::branches_overlap(message),
+                Some("oneOf") => branches_overlap(message),
                 // A schema that is `false` has no keyword.
                 Some("falseSchema") | None => message.clone(),
-                Some(keyword) => sentences::refused_by(message, keyword),
+                Some(keyword) => format!("{message}; refused by `{keyword}`"),
             },
         }
     }
@@ -335,12 +354,18 @@ impl Case<'_> {
             Known::Proof(Proof::Witness(witness)) => {
                 (Level::Breaking, self.breaking(finding, witness))
             }
-            Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
+            Known::Proof(Proof::Undecided(_)) => (Level::Risky, undecided(&own())),
             Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
-            Known::AlreadyRejected => (Level::Risky, sentences::refused_anyway(&own())),
+            Known::AlreadyRejected => (
+                Level::Risky,
+                format!(
+                    "{} (breaks calls by itself too; another change already refuses them)",
+                    own()
+                ),
+            ),
             Known::Nothing if self.proves_nothing(finding) => (
                 finding.level_if_safe.max(Level::Risky),
-                sentences::nothing_sent(&harmless(), self.side),
+                format!("{} ({})", harmless(), no_value(self.side)),
             ),
             Known::Nothing => (finding.level_if_safe, harmless()),
         };
@@ -413,13 +438,13 @@ impl Case<'_> {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
                         change.proof = Some(Proof::Undecided(problem.to_string()));
-                        change.message = sentences::undecided(&finding.message);
+                        change.message = undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,
                         Level::Risky,
                         Proof::Undecided(problem.to_string()),
-                        sentences::read_differently(),
+                        "the schema is read differently, and whether a call breaks could not be decided".to_owned(),
                     )),
                 }
             }
@@ -483,9 +508,13 @@ impl Case<'_> {
                 Level::Breaking,
                 Proof::Witness(witness.clone()),
                 if candidates().nth(1).is_some() {
-                    sentences::break_together()
+                    "the changes together break a call, although none does so alone".to_owned()
                 } else {
-                    sentences::breaks(self.side)
+                    match self.side {
+                        Side::Input => "the new schema refuses a call that the old one allows",
+                        Side::Output => "the old schema refuses a result that the new one allows",
+                    }
+                    .to_owned()
                 },
             )),
         }
@@ -509,6 +538,16 @@ impl Case<'_> {
             message,
         }
     }
+}
+
+/// A sentence about a change that could not be decided.
+fn undecided(sentence: &str) -> String {
+    format!("{sentence} (whether a call breaks could not be decided)")
+}
+
+/// Why one alternative more can break.
+fn branches_overlap(message: &str) -> String {
+    format!("{message}; values that match two alternatives of oneOf are refused")
 }
 
 /// Whether a keyword makes what is around it refuse more if a schema inside accepts more.
@@ -609,11 +648,13 @@ fn is_reached_plainly(root: &Json, at: &str) -> bool {
 /// A finding that is another spelling of the same values.
 fn without_effect(finding: &SchemaFinding) -> SchemaFinding {
     let own = finding.message_if_safe.as_ref().unwrap_or(&finding.message);
+    // Without what it would have done.
+    let what_differs = own.split("; ").next().unwrap_or(own);
     SchemaFinding {
         family: Family::EquivalentRestructured,
         level_if_safe: Level::Cosmetic,
         exposure: crate::judgement::Exposure::None,
-        message: sentences::same_values(own),
+        message: format!("{what_differs} (same values)"),
         message_if_safe: None,
         ..finding.clone()
     }
@@ -629,7 +670,7 @@ fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
         level: Level::Cosmetic,
         exposure: crate::judgement::Exposure::None,
         proof: Some(Proof::Subsumed),
-        message: sentences::order_or_numbers(),
+        message: "order of members or spelling of numbers (same meaning)".to_owned(),
     }
 }
 
@@ -653,7 +694,7 @@ pub(crate) fn too_large(old: &Json, new: &Json, side: Side) -> SchemaComparison 
             level: Level::Risky,
             exposure: crate::judgement::Exposure::High,
             proof: Some(too_large_to_decide()),
-            message: sentences::undecided(&finding.message),
+            message: undecided(&finding.message),
         }],
         verdict: too_large_to_decide(),
     }
@@ -674,9 +715,9 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {
         level_if_safe: Level::Additive,
         exposure: crate::judgement::Exposure::None,
         message: if gave_up {
-            sentences::too_many_differences()
+            "the schema differs in more places than are reported one by one".to_owned()
         } else {
-            sentences::schema_changed()
+            "the schema changed in a way that no rule describes".to_owned()
         },
         message_if_safe: None,
         site: (String::new(), String::new()),

@@ -20,12 +20,15 @@ pub(crate) mod dialect;
 mod family;
 mod judge;
 pub(crate) mod naming;
+mod phrases;
 mod walk;
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use json_schema_subsume::Limits;
+
+pub(crate) use phrases::shortened;
 
 pub use crate::rules::{Family, Side};
 

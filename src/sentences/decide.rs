@@ -1,6 +1,6 @@
 //! What `pending`, `accept`, `reject` and `review` say.
 
-use super::counted;
+use crate::wording::counted;
 
 /// The first line of `pending`.
 pub(crate) fn pending(count: usize) -> String {

@@ -1,6 +1,6 @@
 //! What `pin` and `baseline` say beside the report.
 
-use super::{counted, list};
+use crate::wording::{counted, join_with_and};
 
 pub(crate) fn offer_to_save() -> &'static str {
     "Save this to mcp-keel.toml, so that `mcp-keel check` needs no arguments?"
@@ -37,7 +37,7 @@ pub(crate) fn some_pinned(pinned: usize, all: usize) -> String {
 }
 
 pub(crate) fn pruned(names: &[String]) -> String {
-    let names = list(names.iter().map(String::as_str));
+    let names = join_with_and(names.iter().map(String::as_str));
     format!("Removed from the baseline: {names}.")
 }
 

@@ -194,6 +194,7 @@ table! {
         .flag(Scope::Server, "FILE")
         .key(Table::Http)
         .input()
+        .input_note("A file outside the workspace holds for GitHub's API too.")
         .unset_means("the system's certificates only")
         .details("In the configuration relative to the folder of `mcp-keel.toml`. Verification cannot be turned off.");
     PROXY = Setting::new("proxy", Http, ValueKind::Text,

@@ -245,16 +245,6 @@ fn load(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Loaded, SourceErro
     })
 }
 
-/// The one surface of a document, with its name.
-#[cfg(any(test, fuzzing))]
-pub(crate) fn from_document(document: Json) -> Result<(String, Surface), String> {
-    let mut loaded = shapes::recognise(document).map_err(|refused| match refused {
-        Refused::Unusable(problem) => problem,
-        Refused::DigestsOnly { records, .. } => records,
-    })?;
-    loaded.servers.pop_first().ok_or_else(String::new)
-}
-
 fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }

@@ -4,8 +4,8 @@
 use super::{Between, Instability, Varying};
 use crate::canonical::{Json, is_invisible, to_compact};
 use crate::rules::RuleId;
-use crate::sentences::stability::{self as sentences, LeftOut, Values};
 use crate::surface::{ComponentKey, Note};
+use crate::wording::counted;
 
 /// How many places are named individually.
 const NAMED: usize = 20;
@@ -22,26 +22,31 @@ pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     let between = phrase(&instability.between);
     let places = &instability.variation.places;
     if places.is_empty() {
-        let message = sentences::order_varies(&between, left_out);
+        let compared = if left_out {
+            "; the content is compared, the order is not"
+        } else {
+            ""
+        };
+        let message = format!("the same content is listed in another order {between}{compared}");
         return vec![note(rule, None, message)];
     }
-    let left_out = |place: &Varying| match (left_out, &place.component) {
-        (false, _) => LeftOut::No,
-        (true, Some(_)) => LeftOut::Component,
-        (true, None) => LeftOut::Place,
-    };
     let mut notes: Vec<Note> = places
         .iter()
         .take(NAMED)
         .map(|place| {
-            let (pointer, values) = (pointer(place), values(place));
-            let message =
-                sentences::place_varies(pointer.as_deref(), &between, &values, &left_out(place));
+            let what = pointer(place).map_or_else(String::new, |pointer| format!("`{pointer}` "));
+            let left_out = match (left_out, &place.component) {
+                (false, _) => "",
+                (true, Some(_)) => "; the component is left out of the comparison",
+                (true, None) => "; it is left out of the comparison",
+            };
+            let values = values(place);
+            let message = format!("{what}varies {between}: {values}{left_out}");
             note(rule, place.component.as_ref(), message)
         })
         .collect();
     if places.len() > NAMED {
-        let message = sentences::more_places_vary(places.len() - NAMED, &between);
+        let message = format!("{} more places vary {between}", places.len() - NAMED);
         notes.push(note(rule, None, message));
     }
     notes
@@ -58,25 +63,40 @@ fn note(rule: RuleId, component: Option<&ComponentKey>, message: String) -> Note
 pub(super) fn sentence(instability: &Instability) -> String {
     let between = phrase(&instability.between);
     match &instability.variation.places[..] {
-        [] => sentences::captures_differ_in_order(&between),
-        [first, rest @ ..] => sentences::captures_differ(
-            &owner(first),
-            pointer(first).as_deref(),
-            &between,
-            &values(first),
-            rest.len(),
+        [] => format!(
+            "two captures of the server differ: the same content is listed in another order {between}"
         ),
+        [first, rest @ ..] => {
+            let what = match pointer(first) {
+                Some(pointer) => format!("`{pointer}` of {}", owner(first)),
+                None => owner(first),
+            };
+            let more = match rest.len() {
+                0 => String::new(),
+                more => format!(", and {}", counted(more, "more place")),
+            };
+            let values = values(first);
+            format!("two captures of the server differ: {what} varies {between} ({values}){more}")
+        }
     }
 }
 
 pub(super) fn help(instability: &Instability, server: &str) -> String {
     let rule = instability.rule();
     let mut help = match rule {
-        RuleId::CaptureOrderUnstable => sentences::fix_order(),
-        RuleId::CaptureDiffersByClient => sentences::pin_profiles(),
-        RuleId::CaptureDiffersByConnection => sentences::fix_connections(),
-        _ => sentences::fix_server(),
-    };
+        RuleId::CaptureOrderUnstable => {
+            "only a stable contract can be compared: give the lists a fixed order"
+        }
+        RuleId::CaptureDiffersByClient => {
+            "pin what each client sees with a profile: [server.NAME.profile.CLIENT], see docs/clients.md"
+        }
+        RuleId::CaptureDiffersByConnection => {
+            "the protocol requires the same list on every connection; pass what it depends on with --header, \
+             or pin one profile per connection"
+        }
+        _ => "only a stable contract can be compared: fix the server",
+    }
+    .to_owned();
     let masks: Vec<String> = instability
         .variation
         .places
@@ -85,9 +105,16 @@ pub(super) fn help(instability: &Instability, server: &str) -> String {
         .take(3)
         .collect();
     if !masks.is_empty() && rule != RuleId::CaptureDiffersByClient {
-        help = sentences::or_mask(&help, &bare(server), &masks);
+        help += &format!(
+            ". To leave out only the varying text, under [server.{}]: mask = [{}]",
+            bare(server),
+            masks.join(", ")
+        );
     }
-    sentences::or_tolerate(&help, rule.id())
+    format!(
+        "{help}. To compare only what is stable: [policy.rules] \"{}\" = \"warn\"",
+        rule.id()
+    )
 }
 
 /// The masks of [`help`] as a table of the configuration.
@@ -106,13 +133,15 @@ pub(super) fn paste(instability: &Instability, server: &str) -> String {
     format!("[server.{}]\nmask = [\n{entries}]", bare(server))
 }
 
-fn phrase(between: &Between) -> sentences::Between<'_> {
+fn phrase(between: &Between) -> String {
     match between {
-        Between::Calls => sentences::Between::Answers(None),
-        Between::Seconds(seconds) => sentences::Between::Answers(Some(*seconds)),
-        Between::Boots => sentences::Between::Boots,
-        Between::Connections => sentences::Between::Connections,
-        Between::Clients { one, other } => sentences::Between::Clients(one, other),
+        Between::Calls => "between two answers on one connection".to_owned(),
+        Between::Seconds(seconds) => {
+            format!("between two answers on one connection, {seconds} s apart")
+        }
+        Between::Boots => "between two boots".to_owned(),
+        Between::Connections => "between two connections".to_owned(),
+        Between::Clients { one, other } => format!("between the clients `{one}` and `{other}`"),
     }
 }
 
@@ -135,18 +164,19 @@ fn pointer(place: &Varying) -> Option<String> {
     (!whole).then(|| cut(&place.pointer))
 }
 
-fn values(place: &Varying) -> Values {
+/// What a place holds, one time and the other.
+fn values(place: &Varying) -> String {
     let both = |one: &str, other: &str| {
         let (one, other) = Texts::of(one, other).shown();
-        Values::Both(one, other)
+        format!("`{one}`, then `{other}`")
     };
     match (&place.one, &place.other) {
         (Some(Json::String(one)), Some(Json::String(other))) => {
             both(one.to_string_lossy(), other.to_string_lossy())
         }
         (Some(one), Some(other)) => both(&to_compact(one), &to_compact(other)),
-        (Some(_), None) => Values::First,
-        _ => Values::Second,
+        (Some(_), None) => "present, then missing".to_owned(),
+        _ => "missing, then present".to_owned(),
     }
 }
 

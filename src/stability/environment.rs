@@ -7,7 +7,6 @@
 use super::describe::{cut, mask_entry};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::sentences::stability::{self as sentences, Fact};
 use crate::surface::{ComponentKey, Note, Surface};
 
 /// How many texts are named individually.
@@ -48,9 +47,11 @@ pub struct Facts {
     pub today: Option<(u16, u8, u8)>,
 }
 
+/// A text to look for, and what it says about this machine or this day.
 struct Needle {
-    fact: Fact,
+    fact: &'static str,
     text: String,
+    is_date: bool,
 }
 
 /// A finding for every text that contains a fact about this machine or this day.
@@ -61,7 +62,7 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut look = |component: Option<&ComponentKey>, at: &str, text: &str| {
         let may_have_a_date = year.as_ref().is_some_and(|year| text.contains(year));
-        let possible = |it: &&Needle| may_have_a_date || it.fact != Fact::Today;
+        let possible = |it: &&Needle| may_have_a_date || !it.is_date;
         let found = needles.iter().filter(possible).find_map(|needle| {
             let start = find(text, &needle.text)?;
             Some((needle, &text[..start], &text[start + needle.text.len()..]))
@@ -70,7 +71,15 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
             return;
         };
         let mask = mask_entry(component.map(ComponentKey::as_str), at, before, after);
-        let message = sentences::depends_on(&cut(at), needle.fact, &needle.text, mask.as_deref());
+        let mut message = format!(
+            "`{}` contains {} (`{}`), so it will differ elsewhere",
+            cut(at),
+            needle.fact,
+            needle.text
+        );
+        if let Some(mask) = mask {
+            message += &format!("; to leave it out: mask = [{mask}]");
+        }
         notes.push(Note {
             rule: RuleId::TextDependsOnEnvironment,
             component: component.cloned(),
@@ -98,7 +107,7 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
         notes.push(Note {
             rule: RuleId::TextDependsOnEnvironment,
             component: None,
-            message: sentences::more_depend(more),
+            message: format!("{more} more texts depend on this machine or on today's date"),
         });
     }
     notes
@@ -111,6 +120,7 @@ impl Facts {
             needles.push(Needle {
                 fact,
                 text: text.to_owned(),
+                is_date: false,
             });
         };
         let path = |path: &Option<String>| {
@@ -118,10 +128,10 @@ impl Facts {
             path.filter(|it| it.len() > 1).map(str::to_owned)
         };
         if let Some(folder) = path(&self.folder) {
-            add(Fact::WorkingFolder, &folder);
+            add("the working folder", &folder);
         }
         if let Some(home) = path(&self.home) {
-            add(Fact::HomeFolder, &home);
+            add("the home folder", &home);
         }
         let name = |name: &Option<String>| {
             let usual = |it: &String| USUAL.contains(&it.to_ascii_lowercase().as_str());
@@ -129,19 +139,22 @@ impl Facts {
                 .filter(|it| it.chars().count() > 3 && !usual(it))
         };
         if let Some(host) = name(&self.host) {
-            add(Fact::Machine, &host);
+            add("the name of this machine", &host);
         }
         if let Some(user) = name(&self.user) {
-            add(Fact::User, &user);
+            add("the user name", &user);
         }
         // UTC appears in many texts, and is what every server sees by default.
         let zone = self.zone.as_deref().filter(|zone| zone.contains('/'));
         if let Some(zone) = zone {
-            add(Fact::TimeZone, zone.trim_start_matches(':'));
+            add("the time zone", zone.trim_start_matches(':'));
         }
-        for date in self.today.iter().flat_map(dates) {
-            add(Fact::Today, &date);
-        }
+        let dates = self.today.iter().flat_map(dates);
+        needles.extend(dates.map(|text| Needle {
+            fact: "today's date",
+            text,
+            is_date: true,
+        }));
         needles
     }
 }

@@ -10,7 +10,6 @@ use regex::Regex;
 
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::rules::RuleId;
-use crate::sentences::stability as sentences;
 use crate::surface::{Component, Note, Surface};
 
 /// Replaces a masked text.
@@ -172,7 +171,15 @@ impl Applied {
             .map(|(mask, (_, refused))| Note {
                 rule: RuleId::MaskUnused,
                 component: None,
-                message: sentences::mask_unused(&mask.component, mask.line, refused.as_deref()),
+                message: format!(
+                    "the mask of `{}` (line {}) {}",
+                    mask.component,
+                    mask.line,
+                    match refused {
+                        Some(at) => format!("points at {at}, which a mask must not cover"),
+                        None => "matches nothing".to_owned(),
+                    }
+                ),
             })
             .collect()
     }

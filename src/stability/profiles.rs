@@ -4,7 +4,6 @@ use super::describe::cut;
 use crate::canonical::Json;
 use crate::drift::located;
 use crate::rules::RuleId;
-use crate::sentences::{run, stability as sentences};
 use crate::surface::{CacheScope, ComponentKey, Kind, Note, Surface};
 
 /// How many differing tools are named individually, and how many places of each.
@@ -40,7 +39,10 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
             notes.push(Note {
                 rule: RuleId::ToolDiffersByProfile,
                 component: Some(tool.key.clone()),
-                message: sentences::profiles_differ(server, profile, reference, &named),
+                message: format!(
+                    "{server}: differs between the profiles `{reference}` and `{profile}`: {}",
+                    named.join(", ")
+                ),
             });
         }
     }
@@ -54,7 +56,7 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
         notes.push(Note {
             rule: RuleId::ToolDiffersByProfile,
             component: None,
-            message: sentences::more_profiles_differ(server, more),
+            message: format!("{server}: {more} more differences between profiles"),
         });
     }
     notes
@@ -87,7 +89,11 @@ fn shared_by_caches(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
             notes.push(Note {
                 rule: RuleId::CacheScopePublic,
                 component: None,
-                message: run::public_list_differs(server, kind.list_member(), first, other),
+                message: format!(
+                    "{server}: `{}` has cacheScope `public`, but the profiles `{first}` and `{other}` see \
+                     different lists",
+                    kind.list_member()
+                ),
             });
         }
     }

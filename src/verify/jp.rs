@@ -12,7 +12,6 @@ use super::launcher::{self, Launcher, Threat};
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
-use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,17 +156,26 @@ pub fn verify(
 pub fn notes(verify: Option<&Verify>, legacy: Option<usize>) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(line) = legacy {
-        let message = sentences::old_checksum(line);
+        let message = format!(
+            "line {line} of the configuration uses the old spelling `checksum`: write [server.NAME.verify] \
+             with type = \"command\""
+        );
         notes.push(note(RuleId::VerifyChecksumDeprecated, message));
     }
     if verify
         .and_then(Verify::expected)
         .is_some_and(|it| it.algorithm == Algorithm::Sha1)
     {
-        notes.push(note(RuleId::VerifyAlgorithmWeak, sentences::sha1()));
+        notes.push(note(
+            RuleId::VerifyAlgorithmWeak,
+            "the bytes are verified with sha1, which is not collision-resistant".to_owned(),
+        ));
     }
     if verify == Some(&Verify::None) {
-        notes.push(note(RuleId::VerifyNone, sentences::not_verified()));
+        notes.push(note(
+            RuleId::VerifyNone,
+            "its bytes are deliberately not verified (verify.type = \"none\")".to_owned(),
+        ));
     }
     notes
 }
@@ -195,11 +203,11 @@ fn note(rule: RuleId, message: String) -> Note {
 fn covers_launcher_only(launcher: &Launcher) -> Option<String> {
     let (target, _, write) = launcher.open().next()?;
     let program = launcher.name.split(' ').next().unwrap_or(launcher.name);
-    Some(sentences::launcher_only(
-        program,
+    Some(format!(
+        "incomplete protection: the checksum covers `{program}` itself (threat: {}), but not `{}`, which it \
+         fetches (threat: {}). Write {write}",
         Threat::LocalTampering.word(),
-        &target.spec,
-        Threat::SupplyChain.word(),
-        write,
+        target.spec,
+        Threat::SupplyChain.word()
     ))
 }

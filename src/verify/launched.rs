@@ -19,7 +19,6 @@ use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
-use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,9 +60,6 @@ pub struct LaunchLink {
     /// The same on every machine.
     pub name: String,
     pub sha256: Option<String>,
-    /// The version of the package that a launcher fetched, if it can be known: `npx pkg@latest` is
-    /// another program every month.
-    pub version: Option<String>,
 }
 
 impl LaunchLink {
@@ -72,7 +68,6 @@ impl LaunchLink {
             role,
             name: name.into(),
             sha256: None,
-            version: None,
         }
     }
 
@@ -85,15 +80,12 @@ impl LaunchLink {
         if let Some(sha256) = &self.sha256 {
             members.push(("sha256", Json::string(sha256.as_str())));
         }
-        if let Some(version) = &self.version {
-            members.push(("version", Json::string(version.as_str())));
-        }
         Json::object(members)
     }
 
     /// From a baseline; `None` if it is not a link.
     pub fn from_json(json: &Json) -> Option<Self> {
-        let known = ["role", "name", "sha256", "version"];
+        let known = ["role", "name", "sha256"];
         let object = json.as_object()?;
         if object
             .iter()
@@ -106,10 +98,6 @@ impl LaunchLink {
             name: json.get("name")?.as_str()?.to_owned(),
             sha256: match json.get("sha256") {
                 Some(digest) => Some(digest.as_str()?.to_owned()),
-                None => None,
-            },
-            version: match json.get("version") {
-                Some(version) => Some(version.as_str()?.to_owned()),
                 None => None,
             },
         })
@@ -376,32 +364,30 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
         for index in 0..old.len().max(new.len()) {
             match (old.get(index), new.get(index)) {
                 (Some(was), Some(is)) if was.name != is.name => {
-                    let message = sentences::link_renamed(role.word(), &was.name, &is.name);
+                    let message = format!("the {}: `{}` → `{}`", role.word(), was.name, is.name);
                     notes.push(note(message));
                 }
                 (Some(was), Some(is)) => {
-                    if let (Some(one), Some(other)) = (&was.version, &is.version)
-                        && one != other
-                    {
-                        notes.push(note(sentences::link_moved(&is.name, one, other)));
-                    }
                     if let (Some(one), Some(other)) = (&was.sha256, &is.sha256)
                         && one != other
                     {
                         let (pinned, now) = (short(one), short(other));
-                        notes.push(note(sentences::link_changed(
+                        notes.push(note(format!(
+                            "the bytes of the {} `{}` changed: sha256 {pinned}… → {now}…",
                             role.word(),
-                            &is.name,
-                            &pinned,
-                            &now,
+                            is.name
                         )));
                     }
                 }
                 (Some(was), None) => {
-                    notes.push(note(sentences::link_gone(role.word(), &was.name)));
+                    notes.push(note(format!(
+                        "the {} `{}` was removed",
+                        role.word(),
+                        was.name
+                    )));
                 }
                 (None, Some(is)) => {
-                    notes.push(note(sentences::link_new(role.word(), &is.name)));
+                    notes.push(note(format!("the {} `{}` is new", role.word(), is.name)));
                 }
                 (None, None) => {}
             }
@@ -430,25 +416,6 @@ mod tests {
             .map(|link| format!("{} {}", link.role, link.name))
             .collect();
         links.join(" <- ")
-    }
-
-    #[test]
-    fn another_version_of_a_fetched_package_is_named() {
-        let link = |version: &str| LaunchLink {
-            version: Some(version.to_owned()),
-            ..LaunchLink::new(Role::EntryPoint, "@scope/filesystem@latest")
-        };
-        let notes = compare(&[link("2025.8.21")], &[link("2026.1.14")]);
-        assert_eq!(notes.len(), 1);
-        assert!(
-            notes[0].message.contains("2025.8.21 → 2026.1.14"),
-            "{}",
-            notes[0].message
-        );
-        assert_eq!(LaunchLink::from_json(&link("1").to_json()), Some(link("1")));
-        // One that is not known on one side is not a change.
-        let unknown = LaunchLink::new(Role::EntryPoint, "@scope/filesystem@latest");
-        assert!(compare(&[link("1")], &[unknown]).is_empty());
     }
 
     #[test]

@@ -5,20 +5,17 @@
 //! - **No false assurance**: a launcher (`npx`, `uvx`, `docker run` ...) fetches what it runs.
 //!   Arguments that are not pinned are reported, with the way to pin them ([`launcher`]).
 //! - **Every link**: the launch chain in a baseline is compared link by link ([`launched`]).
-//! - **Nothing is fetched**: no registry is contacted, and what is not on this disk is not verified. Which
-//!   version a launcher fetched is read where it put it ([`fetched`]).
+//! - **Nothing is fetched**: no registry is contacted, and what is not on this disk is not verified.
 //!
 //! The `verify` block of the configuration, which states a checksum, is JP's ([`jp`]).
 
 pub mod bytes;
-pub mod fetched;
 pub mod jp;
 pub mod launched;
 pub mod launcher;
 
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
-use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
 use launcher::Threat;
@@ -32,7 +29,10 @@ pub fn notes(launch: &LaunchSpec) -> Vec<Note> {
     let open = launcher.open().map(|(target, why, write)| Note {
         rule: RuleId::LauncherUnpinned,
         component: None,
-        message: sentences::unpinned(launcher.name, &target.spec, why, write, &threats),
+        message: format!(
+            "`{}` with `{}` {why}: write {write} (threat: {threats})",
+            launcher.name, target.spec
+        ),
     });
     open.collect()
 }

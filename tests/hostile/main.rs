@@ -30,7 +30,6 @@ mod parts;
 mod table;
 
 // Shared with the other tests. Each uses a part of it.
-#[allow(dead_code)]
 #[path = "../../crates/mcp-capture/tests/it/http_double.rs"]
 mod http_double;
 #[allow(dead_code)]
@@ -39,7 +38,6 @@ mod keel;
 #[allow(dead_code)]
 #[path = "../it/machine.rs"]
 mod machine;
-#[allow(dead_code)]
 #[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
 mod scripted;
 

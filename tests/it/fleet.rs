@@ -1,7 +1,6 @@
 //! Many servers in one run: the same bytes regardless of timing, and no server hides another.
 
 use crate::keel::{Keel, Run};
-use crate::machine::git;
 use crate::scripted::scripted;
 use mcp_keel::report::Format;
 
@@ -397,48 +396,20 @@ fn alike(schema: &serde_json::Value) -> String {
 }
 
 #[test]
-fn when_most_tools_changed_alike_the_sdk_that_the_lockfile_moved_is_named() {
-    let lock = |version: &str| {
-        format!(
-            r#"{{"lockfileVersion": 3, "packages": {{"node_modules/@modelcontextprotocol/sdk": {{"version": "{version}"}}}}}}"#
-        )
-    };
+fn when_most_tools_changed_alike_it_is_said_once() {
     let old = serde_json::json!({"type": "object", "properties": {"q": {"type": "string"}}});
     let mut new = old.clone();
     new["additionalProperties"] = false.into();
     let of = |schema| configuration(&[("notes".to_owned(), alike(schema))]);
-    let keel = Keel::new()
-        .file("mcp-keel.toml", &of(&old))
-        .file("package-lock.json", &lock("1.30.0"));
+    let keel = Keel::new().file("mcp-keel.toml", &of(&old));
     keel.run(&["pin", "--quiet"]).exits(0);
-    git(keel.folder(), &["init", "--quiet"]);
-    git(keel.folder(), &["add", "."]);
-    git(keel.folder(), &["commit", "--quiet", "-m", "pin"]);
     keel.write("mcp-keel.toml", &of(&new));
-    // The lockfile is as it was: nothing is claimed about it.
-    keel.run(&["check"])
-        .exits(1)
-        .says("6 of 6 tools changed alike")
-        .says_nothing_of("1.30.0");
-    keel.write("package-lock.json", &lock("2.0.0"));
-    let said = "moved `@modelcontextprotocol/sdk` from 1.30.0 to 2.0.0";
-    let reports = in_every_format(&keel, &["check"], "out", 1);
-    for (format, text) in &reports {
-        let text = text.replace("\n  ", " ").replace('\\', "");
-        match *format {
-            "terminal" | "markdown" => {
-                let times = text.matches(said).count();
-                assert_eq!(times, 1, "{format}: {text}");
-            }
-            "html" => assert!(text.contains("from 1.30.0 to 2.0.0"), "{text}"),
-            _ => {}
+    for (format, text) in in_every_format(&keel, &["check"], "out", 1) {
+        let times = text.matches("6 of 6 tools changed alike").count();
+        if matches!(format, "terminal" | "markdown") {
+            assert_eq!(times, 1, "{format}: {text}");
         }
     }
-    let report: serde_json::Value = serde_json::from_str(&keel.read("out/json")).unwrap();
-    let sdk = serde_json::json!({
-        "name": "@modelcontextprotocol/sdk", "baseline": "1.30.0", "current": "2.0.0",
-    });
-    assert_eq!(report["servers"][0]["sdk"], sdk);
 }
 
 #[test]

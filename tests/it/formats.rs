@@ -105,8 +105,6 @@ fn server(name: &str, old: Value, new: Value) -> ServerReport {
         components: 3,
         accept_with: format!("mcp-keel pin {name}"),
         third_party: false,
-        package: None,
-        sdk: None,
         listed: Vec::new(),
     }
 }

@@ -7,22 +7,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_keel::github::{Api, ApiError, Context};
 use serde_json::{Value, json};
 
-use crate::http_double::{Connection, Double, Request, json_answer, whole, write};
+use crate::http::{Authority, authority, over_tls};
+use crate::http_double::{Connection, Double, Request, json_answer, whole, write, write_last};
 use crate::scripted::runtime;
 
 const TOKEN: &str = "Bearer ghs_thisIsTheToken";
 
-/// The API for `octo/weather` below an address.
-fn api(url: &str) -> Api {
-    let env = [
+/// The API for `octo/weather` below an address, with more of the runner's variables.
+fn api_with(url: &str, more: &[(&str, &str)]) -> Api {
+    let usual = [
         ("GITHUB_API_URL", url),
         ("GITHUB_REPOSITORY", "octo/weather"),
         ("GITHUB_SHA", "0123456789012345678901234567890123456789"),
         ("INPUT_TOKEN", "ghs_thisIsTheToken"),
     ];
-    let env: BTreeMap<String, String> = env.map(|(name, it)| (name.into(), it.into())).into();
+    let env: BTreeMap<String, String> = usual
+        .iter()
+        .chain(more)
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
     let context = Context::read(&env, None).unwrap();
     Api::new(&context, context.token.as_ref().unwrap()).unwrap()
+}
+
+fn api(url: &str) -> Api {
+    api_with(url, &[])
 }
 
 fn base(double: &Double) -> String {
@@ -56,7 +65,7 @@ fn headers<'a>(known: &[(&'a str, &'a str)], host: &'a str) -> BTreeMap<String, 
     let usual = [
         ("authorization", TOKEN),
         ("host", host),
-        ("user-agent", "octocrab"),
+        ("user-agent", "mcp-keel"),
         ("x-github-api-version", "2022-11-28"),
     ];
     let all = usual.iter().chain(known);
@@ -124,15 +133,87 @@ fn a_renamed_repository_is_read_at_its_new_address() {
 
 #[test]
 fn the_token_is_not_sent_to_another_host() {
-    let other = redirecting("200 OK", String::new());
-    let to = format!("http://{}/moved", other.address);
+    // The second redirect stays where the first one led.
+    let other = Double::start(|request, connection| {
+        if request.target == "/moved" {
+            return write(connection, json_answer(r#""moved""#));
+        }
+        write(connection, whole("302 Found", "Location: /moved\r\n", "{}"))
+    });
+    let to = format!("http://{}/first", other.address);
     let double = redirecting("302 Found", to);
     assert_eq!(get(&double, "/labels").unwrap(), "moved");
     let seen = other.seen();
-    assert_eq!(seen.len(), 1);
-    assert_eq!(seen[0].header("host"), other.address.to_string());
-    assert_eq!(seen[0].header("authorization"), "");
+    assert_eq!(seen.len(), 2);
+    for request in seen {
+        assert_eq!(request.header("host"), other.address.to_string());
+        assert_eq!(request.header("authorization"), "");
+    }
     assert_eq!(double.seen()[0].header("authorization"), TOKEN);
+}
+
+/// An API over TLS that answers as `redirecting` does.
+fn redirecting_over_tls(
+    server: Arc<rustls::ServerConfig>,
+    status: &'static str,
+    location: &str,
+) -> Double {
+    let location = format!("Location: {location}\r\n");
+    Double::start_with(over_tls(server), move |_, connection| {
+        let answer = whole(status, &location, r#"{"message": "Moved"}"#);
+        write(connection, answer)
+    })
+}
+
+#[test]
+fn a_redirect_from_https_to_http_is_not_followed() {
+    let Authority { ca, server } = authority();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, ca).unwrap();
+    let plain = redirecting("200 OK", String::new());
+    let to = format!("http://{}/moved", plain.address);
+    let double = redirecting_over_tls(server, "302 Found", &to);
+    let refused = runtime().block_on(async {
+        let url = format!("https://{}", double.address);
+        let more = [
+            ("GITHUB_WORKSPACE", "/workspace"),
+            ("INPUT_CA", file.to_str().unwrap()),
+        ];
+        api_with(&url, &more).get::<Value>("/labels").await
+    });
+    assert_eq!(refused.unwrap_err().status(), Some(302));
+    assert!(plain.seen().is_empty());
+}
+
+#[test]
+fn certificates_of_the_workflow_are_trusted_but_none_that_the_pull_request_can_change() {
+    let Authority { ca, server } = authority();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, ca).unwrap();
+    let file = file.to_str().unwrap();
+    let double = redirecting_over_tls(server, "200 OK", "/");
+    let url = format!("https://{}", double.address);
+    let ask = |more: &[(&str, &str)]| {
+        let answer = runtime().block_on(async {
+            let api = api_with(&url, more);
+            api.post::<Value>("/labels", &json!({})).await
+        });
+        answer.map_err(|error| error.to_string())
+    };
+    let inside = folder.path().to_str().unwrap();
+    let outside = [("GITHUB_WORKSPACE", "/workspace"), ("INPUT_CA", file)];
+    assert!(ask(&outside).is_ok());
+    for more in [
+        &[("GITHUB_WORKSPACE", inside), ("INPUT_CA", file)][..],
+        &[("INPUT_CA", file)],
+        &[],
+    ] {
+        let refused = ask(more).unwrap_err();
+        assert!(refused.contains("invalid peer certificate"), "{refused}");
+    }
+    assert_eq!(double.seen().len(), 1);
 }
 
 #[test]
@@ -181,17 +262,129 @@ fn redirects_in_a_circle_end() {
 
 #[test]
 fn an_answer_that_is_too_long_is_an_error_and_not_asked_for_again() {
-    let double = Double::start(|_, connection| {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&sent);
+    let announced = Double::start(|_, connection| {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 67108865\r\n\r\n";
         write(connection, head)
     });
-    let refused = get(&double, "/labels").unwrap_err();
-    assert!(matches!(refused, ApiError::Answer { .. }));
-    assert_eq!(
-        refused.to_string(),
-        "GET /repos/octo/weather/labels: cannot read the response: it is longer than 67108864 bytes"
-    );
+    let endless = Double::start(move |_, connection| {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let chunk = format!("100000\r\n{}\r\n", " ".repeat(1 << 20));
+        let mut is_read = write(connection, head);
+        while is_read && counted.fetch_add(1, Ordering::SeqCst) < 300 {
+            is_read = write(connection, &chunk);
+        }
+        write_last(connection, "0\r\n\r\n")
+    });
+    for double in [announced, endless] {
+        let refused = get(&double, "/labels").unwrap_err();
+        assert!(matches!(refused, ApiError::Answer { .. }), "{refused}");
+        assert_eq!(
+            refused.to_string(),
+            "GET /repos/octo/weather/labels: cannot read the response: it is longer than 67108864 bytes"
+        );
+        assert_eq!(double.seen().len(), 1);
+    }
+    // MiB. What is beyond the limit was in buffers of the sockets.
+    let sent = sent.load(Ordering::SeqCst);
+    assert!((64..100).contains(&sent), "{sent}");
+}
+
+/// A server that gives each of these answers once, and then `"done"`.
+fn failing(answers: &[&str]) -> Double {
+    let answers = std::sync::Mutex::new(answers.iter().rev().map(|it| (*it).to_owned()).collect());
+    Double::start(move |_, connection| {
+        let next = Vec::pop(&mut answers.lock().unwrap());
+        write(connection, next.unwrap_or_else(|| json_answer(r#""done""#)))
+    })
+}
+
+#[test]
+fn only_what_may_be_done_twice_is_repeated_after_a_502() {
+    let bad = whole("502 Bad Gateway", "", "<html>no JSON</html>");
+    runtime().block_on(async {
+        let double = failing(&[&bad]);
+        let done: Value = api(&base(&double)).get("/labels").await.unwrap();
+        assert_eq!((done, double.seen().len()), (json!("done"), 2));
+
+        let double = failing(&[&bad]);
+        let body = json!({"name": "x"});
+        let done: Value = api(&base(&double)).set("/labels", &body).await.unwrap();
+        assert_eq!((done, double.seen().len()), (json!("done"), 2));
+        assert_eq!(double.seen()[1].body, r#"{"name":"x"}"#);
+
+        let double = failing(&[&bad]);
+        api(&base(&double)).delete("/labels/x").await.unwrap();
+        assert_eq!(double.seen().len(), 2);
+
+        let double = failing(&[&bad]);
+        let posted = api(&base(&double)).post::<Value>("/labels", &body).await;
+        let appended = failing(&[&bad]);
+        let append = api(&base(&appended))
+            .append::<Value>("/labels", &body)
+            .await;
+        for (answer, double) in [(posted, &double), (append, &appended)] {
+            let open = answer.unwrap_err();
+            assert!(matches!(open, ApiError::Ambiguous { .. }), "{open}");
+            assert!(open.to_string().ends_with("GitHub answered 502"), "{open}");
+            assert_eq!(double.seen().len(), 1);
+        }
+    });
+}
+
+#[test]
+fn a_broken_connection_is_no_reason_to_post_twice() {
+    let double = Double::start(|_, connection| write_last(connection, ""));
+    let open = post(&double, "/labels").unwrap_err();
+    assert!(matches!(open, ApiError::Ambiguous { .. }), "{open}");
     assert_eq!(double.seen().len(), 1);
+}
+
+#[test]
+fn a_rate_limit_is_waited_for_as_long_as_it_says_and_not_for_hours() {
+    let limit = |status: &str, header: &str| whole(status, header, r#"{"message": "Slow down"}"#);
+    let waited = |double: &Double| {
+        let begun = std::time::Instant::now();
+        let answer = post(double, "/labels");
+        (answer, begun.elapsed().as_secs())
+    };
+    // Nothing was done, so a POST is sent again too. The second wait is longer than a usual pause.
+    let double = failing(&[
+        &limit("429 Too Many Requests", "retry-after: 0\r\n"),
+        &limit("403 Forbidden", "retry-after: 2\r\n"),
+    ]);
+    let (answer, seconds) = waited(&double);
+    assert_eq!(answer.unwrap(), "done");
+    assert!(seconds >= 2, "{seconds}");
+    assert_eq!(double.seen().len(), 3);
+
+    let double = failing(&[&limit("403 Forbidden", "retry-after: 7200\r\n")]);
+    let limited = post(&double, "/labels").unwrap_err();
+    assert!(matches!(limited, ApiError::Limited { seconds: 7200, .. }));
+    assert_eq!(double.seen().len(), 1);
+
+    let always = limit("429 Too Many Requests", "retry-after: 0\r\n");
+    let double = failing(&[&always; 10].map(|it| it.as_str()));
+    let limited = post(&double, "/labels").unwrap_err();
+    assert!(matches!(limited, ApiError::Limited { seconds: 0, .. }));
+    assert_eq!(double.seen().len(), 4);
+}
+
+#[test]
+fn a_list_is_read_to_its_last_page() {
+    let double = Double::start(|request, connection| {
+        let is_second = request.target.ends_with("&per_page=100&page=2");
+        let count = if is_second { 7 } else { 100 };
+        let runs: Vec<Value> = (0..count).map(|id| json!({"id": id})).collect();
+        let answer = json!({"total_count": 107, "check_runs": runs});
+        write(connection, json_answer(&answer.to_string()))
+    });
+    let path = "/commits/main/check-runs?filter=all";
+    let runs: Result<Vec<Value>, _> =
+        runtime().block_on(async { api(&base(&double)).all(path, Some("check_runs")).await });
+    assert_eq!(runs.unwrap().len(), 107);
+    assert_eq!(double.seen().len(), 2);
 }
 
 #[test]

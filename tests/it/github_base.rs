@@ -32,49 +32,75 @@ impl Pull {
     }
 }
 
+/// With a token GitHub says what the base is, without one git does.
 #[test]
 fn a_replaced_object_does_not_forge_the_base() {
-    let pull = breaking();
+    let mut pull = breaking();
     let old = pull.git(&["rev-parse", &format!("{}:mcp-baseline.json", pull.base)]);
     let new = pull.git(&["hash-object", "-w", "mcp-baseline.json"]);
+    pull.double.state().repository = Some(copy_of_repository(&pull));
     pull.git(&["replace", &old, &new]);
     pull.run().exits(1);
     assert!(pull.title("failure").contains("2 breaking"));
+    pull.set("INPUT_TOKEN", "");
+    pull.run().exits(1).says("against the base branch");
+}
+
+/// What GitHub has, whatever a step does to the clone.
+fn copy_of_repository(pull: &Pull) -> std::path::PathBuf {
+    let copy = pull.keel.folder().join("runner/github");
+    let copied = std::process::Command::new("cp")
+        .arg("-a")
+        .args([&pull.keel.folder().join(".git"), &copy])
+        .status();
+    assert!(copied.unwrap().success());
+    copy
 }
 
 #[test]
-fn an_object_with_other_bytes_under_the_same_name_does_not_forge_the_base() {
-    for what in ["blob", "tree", "commit"] {
-        let mut pull = breaking();
+fn with_a_token_an_object_with_other_bytes_under_the_same_name_does_not_forge_the_base() {
+    for what in ["blob", "tree", "commit", "merge"] {
+        let pull = breaking();
+        pull.double.state().repository = Some(copy_of_repository(&pull));
         let path = format!("{}:mcp-baseline.json", pull.base);
         let old = match what {
             "blob" => pull.git(&["rev-parse", &path]),
             "tree" => pull.git(&["rev-parse", &format!("{}^{{tree}}", pull.base)]),
-            _ => pull.base.clone(),
+            "commit" => pull.base.clone(),
+            _ => pull.merge.clone(),
         };
-        let base = pull.base.clone();
+        let (base, head) = (pull.base.clone(), pull.head.clone());
         // A base with the baseline of the pull request.
         let forged = pull.keel.read("mcp-baseline.json");
-        let (env, on_base) = (pull.env.clone(), pull.on_base.clone());
-        let event = pull.keel.read("runner/event.json");
-        pull.on_base("mcp-baseline.json", &forged);
+        let blob = pull.git(&["hash-object", "-w", "mcp-baseline.json"]);
+        let index = format!("100644,{blob},mcp-baseline.json");
+        pull.git(&["update-index", "--add", "--cacheinfo", &index]);
+        let tree = pull.git(&["write-tree"]);
+        let commit = pull.git(&["commit-tree", &tree, "-m", "forged"]);
         let new = match what {
-            "blob" => pull.git(&["rev-parse", &format!("{}:mcp-baseline.json", pull.base)]),
-            "tree" => pull.git(&["rev-parse", &format!("{}^{{tree}}", pull.base)]),
-            _ => pull.base.clone(),
+            "blob" => blob,
+            "tree" => tree,
+            "commit" => commit,
+            _ => {
+                let parents = ["-p", &commit, "-p", &head];
+                let merge = ["commit-tree", &tree, "-m", "forged"];
+                pull.git(&[&merge[..], &parents].concat())
+            }
         };
-        pull.env = env;
-        pull.on_base = on_base;
-        pull.keel.write("runner/event.json", &event);
-        let merge = pull.env["GITHUB_SHA"].clone();
-        pull.git(&["update-ref", "--no-deref", "HEAD", &merge]);
         let place = pull.loose(".git", &old);
         std::fs::remove_file(&place).unwrap();
         std::fs::copy(pull.loose(".git", &new), &place).unwrap();
+        if what == "merge" {
+            // Which commit is the base is not known then.
+            pull.run().exits(3);
+            continue;
+        }
         // Git itself believes it.
-        let believed = pull.git(&["cat-file", "blob", &format!("{base}:mcp-baseline.json")]);
+        let named = format!("{base}:mcp-baseline.json");
+        let believed = pull.git(&["cat-file", "blob", &named]);
         assert_eq!(believed, forged.trim_end(), "{what}");
-        pull.run().exits(3).says("does not have the hash");
+        pull.run().exits(1);
+        assert!(pull.title("failure").contains("2 breaking"), "{what}");
     }
 }
 
@@ -105,8 +131,8 @@ fn a_committed_folder_that_looks_like_a_repository_is_not_asked() {
     let place = pull.loose("sub", &pull.base);
     std::fs::create_dir_all(place.parent().unwrap()).unwrap();
     std::fs::copy(pull.loose("sub", &commit), &place).unwrap();
-    pull.run().exits(1);
-    assert!(pull.title("failure").contains("2 breaking"));
+    pull.set("INPUT_TOKEN", "");
+    pull.run().exits(1).says("against the base branch");
 }
 
 #[cfg(unix)]
@@ -264,9 +290,13 @@ fn the_base_is_the_first_parent_of_the_merge_and_not_what_the_event_says() {
 fn with_the_head_checked_out_the_base_is_the_merge_base() {
     let mut pull = breaking();
     pull.git(&["update-ref", "--no-deref", "HEAD", &pull.head]);
+    // GitHub knows the branch as it is now.
     pull.run().exits(1);
     assert!(pull.title("failure").contains("2 breaking"));
+    pull.double.state().merge_base = None;
+    pull.run().exits(3).says("merge base");
     // Main moved on, and the event says so.
+    pull.set("INPUT_TOKEN", "");
     let tree = pull.git(&["mktree"]);
     let moved = pull.git(&["commit-tree", &tree, "-m", "moved", "-p", &pull.base]);
     let event = pull
@@ -274,18 +304,16 @@ fn with_the_head_checked_out_the_base_is_the_merge_base() {
         .read("runner/event.json")
         .replace(&pull.base, &moved);
     pull.keel.write("runner/event.json", &event);
-    pull.run().exits(1);
-    assert!(pull.title("failure").contains("2 breaking"));
+    pull.run().exits(1).says("against the base branch");
+    // A graft is not believed.
+    let grafts = format!("{} {}\n", pull.base, pull.head);
+    pull.keel.write(".git/info/grafts", &grafts);
+    pull.run().exits(1).says("against the base branch");
     // Histories that have nothing in common have no base.
     let other = pull.git(&["commit-tree", &tree, "-m", "another"]);
     let event = pull.keel.read("runner/event.json").replace(&moved, &other);
     pull.keel.write("runner/event.json", &event);
     pull.run().exits(3).says("merge base");
-    // GitHub knows the branch as it is now.
-    pull.double.state().merge_base = Some(pull.base.clone());
-    pull.run().exits(1);
-    pull.set("INPUT_TOKEN", "");
-    pull.run().exits(3);
 }
 
 /// `pull_request_target` checks out the base branch unless a workflow says otherwise.

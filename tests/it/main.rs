@@ -42,11 +42,11 @@ mod pipes;
 mod profiles;
 mod progress;
 mod proofs;
+mod properties;
 mod protocol;
 mod readme;
 mod recipes;
 mod reference;
-mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -58,6 +58,7 @@ mod schemas;
 #[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
 mod scripted;
 mod secrets;
+mod seeds;
 mod settings;
 mod single_changes;
 mod skills;

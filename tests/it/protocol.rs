@@ -2143,8 +2143,9 @@ fn every_test_that_the_document_names_exists() {
     }
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = String::new();
-    read(&root.join("tests/it"), &mut sources);
-    read(&root.join("src"), &mut sources);
+    for folder in ["tests/it", "src", "crates"] {
+        read(&root.join(folder), &mut sources);
+    }
     let document = std::fs::read_to_string(root.join("docs/protocol.md")).unwrap();
     let quoted = document.split('`').skip(1).step_by(2);
     let tests: Vec<&str> = quoted

@@ -84,20 +84,13 @@ fn every_snippet_of_json_in_the_documents_parses() {
             if word != "json" {
                 continue;
             }
-            // `...` marks what is left out.
-            let block = block.replace("\"...\"", "\"x\"");
-            let parsed = serde_json::from_str::<serde_json::Value>(&block);
-            let is_excerpt = block.contains("...") || block.contains('…');
-            assert!(
-                parsed.is_ok() || is_excerpt,
-                "{}: {}\n{block}",
-                document.display(),
-                parsed.unwrap_err()
-            );
+            if let Err(error) = serde_json::from_str::<serde_json::Value>(block) {
+                panic!("{}: {error}\n{block}", document.display());
+            }
             snippets += 1;
         }
     }
-    assert!(snippets >= 2, "{snippets}");
+    assert!(snippets > 0, "{snippets}");
 }
 
 /// The fenced blocks of a document: the info string, and the text.

@@ -132,7 +132,7 @@ fn an_invalid_source_is_explained() {
         .file("c.json", "{}");
     keel.run(&["diff", "a.json", "a.json"])
         .exits(2)
-        .says("`tools` is a number");
+        .says("an object with `tools`, and no list of tools");
     keel.run(&["diff", "b.json", "a.json"])
         .exits(2)
         .says("line 2, column 11");

@@ -67,52 +67,6 @@ fn every_rule_fires_in_its_own_example() {
     }
 }
 
-/// A rule about more than two captures has no example that could be run here; some test must expect
-/// it by name. This is the name of its variant, as the library's tests write it.
-fn variant(rule: RuleId) -> String {
-    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-    rule.id().split('-').map(capital).collect()
-}
-
-#[test]
-fn a_rule_without_an_example_is_expected_by_a_test() {
-    /// The tests in the files of a folder. In a source file they come last.
-    fn read(folder: &Path, out: &mut String) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                read(&path, out);
-                continue;
-            }
-            if path.extension().is_none_or(|it| it != "rs") {
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            let is_program =
-                path.components().any(|it| it.as_os_str() == "src") && !path.ends_with("tests.rs");
-            *out += if is_program {
-                text.split_once("#[cfg(test)]").map_or("", |it| it.1)
-            } else {
-                &text
-            };
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut tests = String::new();
-    for folder in ["tests/it", "fixtures/hostile/servers", "src"] {
-        read(&root.join(folder), &mut tests);
-    }
-    let (with, without): (Vec<&Rule>, Vec<&Rule>) = all().partition(|rule| example(rule).is_some());
-    assert!(with.len() > without.len(), "most rules have an example");
-    let unexpected: Vec<String> = without
-        .iter()
-        .filter(|rule| !tests.contains(&format!("RuleId::{}", variant(rule.id))))
-        .map(|rule| rule.id.to_string())
-        .filter(|id| !tests.contains(id.as_str()))
-        .collect();
-    assert_eq!(unexpected, [""; 0], "no test expects them");
-}
-
 #[test]
 fn examples_show_their_rule_and_little_else() {
     for rule in all() {

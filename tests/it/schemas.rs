@@ -61,8 +61,6 @@ fn server(status: Status, changes: Vec<Located>) -> ServerReport {
         components: 0,
         accept_with: String::new(),
         third_party: false,
-        package: None,
-        sdk: None,
         listed: Vec::new(),
     }
 }

@@ -509,22 +509,15 @@ fn a_baseline_without_launch_is_valid_and_a_broken_one_is_reported_with_its_line
     keel.run(&["check", "--", &program, &scenario]).exits(0);
 }
 
-/// A launcher that runs this server from `packages/VERSION/bin`, with the package's version beside it.
+/// A launcher that runs this server.
 #[cfg(target_os = "linux")]
-fn uvx_that_fetches(keel: &Keel, version: &str) -> std::path::PathBuf {
+fn uvx_that_starts(keel: &Keel, schema: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
-    let environment = keel.folder().join("packages").join(version);
-    let info = format!("lib/python3.12/site-packages/forecast_server-{version}.dist-info");
-    std::fs::create_dir_all(environment.join(info)).unwrap();
-    std::fs::create_dir_all(environment.join("bin")).unwrap();
-    let server = environment.join("bin/forecast-server");
-    if !server.exists() {
-        std::os::unix::fs::symlink(&crate::scripted::scripted("")[0], &server).unwrap();
-    }
     let bin = keel.folder().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
-    let scenario = r#"{"tools": [{"name": "forecast", "inputSchema": {"type": "object"}}]}"#;
-    let script = format!("#!/bin/sh\n'{}' '{scenario}'\n", server.display());
+    let scenario = format!(r#"{{"tools": [{{"name": "forecast", "inputSchema": {schema}}}]}}"#);
+    let server = &crate::scripted::scripted("")[0];
+    let script = format!("#!/bin/sh\n'{server}' '{scenario}'\n");
     let uvx = bin.join("uvx");
     std::fs::write(&uvx, script).unwrap();
     std::fs::set_permissions(&uvx, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -533,49 +526,14 @@ fn uvx_that_fetches(keel: &Keel, version: &str) -> std::path::PathBuf {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_version_that_a_launcher_fetched_is_pinned_and_a_new_one_is_reported() {
-    let keel = Keel::new();
-    let command = ["--", "uvx", "forecast-server"];
-    let of = |verb: &'static str| [&[verb, "forecast"], &command[..]].concat();
-    let uvx = uvx_that_fetches(&keel, "2025.8.21");
-    keel.run_on_path(&of("pin"), &uvx).exits(0);
-    let baseline = keel.read("mcp-baseline.json");
-    assert!(baseline.contains(r#""version": "2025.8.21""#), "{baseline}");
-    // Pinned again, nothing changes.
-    keel.run_on_path(&of("pin"), &uvx).exits(0);
-    assert_eq!(keel.read("mcp-baseline.json"), baseline);
-    keel.run_on_path(&of("check"), &uvx)
-        .exits(0)
-        .says("version 2025.8.21");
-    let uvx = uvx_that_fetches(&keel, "2026.1.14");
-    // The contract is the same, so this is a finding, and not drift.
-    keel.run_on_path(&of("check"), &uvx)
-        .exits(0)
-        .says("`forecast-server`: 2025.8.21 → 2026.1.14");
-    keel.run_on_path(&of("pin"), &uvx).exits(0);
-    let digest = |text: &str| {
-        let manifest: serde_json::Value = serde_json::from_str(text).unwrap();
-        manifest["servers"]["forecast"]["surface"].clone()
-    };
-    let pinned = keel.read("mcp-baseline.json");
-    assert!(pinned.contains(r#""version": "2026.1.14""#), "{pinned}");
-    assert_eq!(digest(&pinned), digest(&baseline));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
 fn a_server_of_a_third_party_is_not_to_be_fixed_here() {
     let keel = Keel::new();
-    let uvx = uvx_that_fetches(&keel, "2025.8.21");
+    let uvx = uvx_that_starts(&keel, r#"{"type": "object"}"#);
     let command = ["forecast", "--", "uvx", "forecast-server"];
     keel.run_on_path(&[&["pin"], &command[..]].concat(), &uvx)
         .exits(0);
-    let uvx = uvx_that_fetches(&keel, "2026.1.14");
     // The new version refuses calls that worked.
-    let script = std::fs::read_to_string(&uvx).unwrap();
-    let narrower = r#""inputSchema": {"type": "object", "required": ["city"]}"#;
-    let script = script.replace(r#""inputSchema": {"type": "object"}"#, narrower);
-    std::fs::write(&uvx, script).unwrap();
+    let uvx = uvx_that_starts(&keel, r#"{"type": "object", "required": ["city"]}"#);
     let formats = mcp_keel::report::Format::ALL.iter().map(|it| it.word());
     for format in formats {
         let check = ["check", "--format", format];
@@ -591,12 +549,6 @@ fn a_server_of_a_third_party_is_not_to_be_fixed_here() {
                     words.contains("stay on the version that was pinned"),
                     "{words}"
                 );
-                assert!(words.contains("2025.8.21 → 2026.1.14"), "{words}");
-            }
-            "json" => {
-                let package = r#""package":{"name":"forecast-server","baseline":"2025.8.21","current":"2026.1.14"}"#;
-                let dense: String = text.split_whitespace().collect();
-                assert!(dense.contains(package), "{text}");
             }
             _ => {}
         }

@@ -11,8 +11,8 @@ use crate::policy::Verdict;
 use crate::report::{self, Pages, escape};
 use crate::run::pull_request_page::{self, Page, ReportFiles};
 use crate::run::{Error, secrets};
-use crate::sentences::github as sentences;
-use crate::sentences::page as page_sentences;
+
+const COULD_NOT_CHECK: &str = "the check could not be made";
 
 /// Everything that is posted, and its state.
 pub(super) struct Post<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Post<'a> {
 /// GitHub's API, if there is a token for it.
 pub(super) fn api(context: &Context) -> Option<Api> {
     let made = Api::new(context, context.token.as_ref()?);
-    made.map_err(|error| refused(context, "talk to GitHub", &error))
+    made.map_err(|error| refused(context, Request::Any, &error))
         .ok()
 }
 
@@ -76,9 +76,9 @@ impl<'a> Post<'a> {
                 self.run = Some(run.clone());
                 // A cancelled job must not leave it in progress forever.
                 let (context, identity) = (self.context.clone(), self.identity.clone());
-                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+                interrupt::on_interrupt(async move { cancel(&context, &identity, &run).await });
             }
-            Err(error) => refused(self.context, "create the check run", &error),
+            Err(error) => refused(self.context, Request::CheckRun("create"), &error),
         }
     }
 
@@ -92,16 +92,12 @@ impl<'a> Post<'a> {
             return Ok(());
         }
         let message = error.message().lines().next().unwrap_or_default();
-        let title = format!(
-            "{}: {}",
-            page_sentences::could_not_check(),
-            escape::short(message, 150)
-        );
+        let title = format!("{COULD_NOT_CHECK}: {}", escape::short(message, 150));
         let frame = pull_request_page::frame(self.context, &self.wanted.check_name, 0);
         let text = secrets::clean(&error.to_string());
         let page = Pages {
             frame: &frame,
-            title: page_sentences::could_not_check().to_owned(),
+            title: COULD_NOT_CHECK.to_owned(),
             verdict: Verdict::Undetermined,
             first: escape::fenced("text", &escape::short_block(&text, 8_000)),
             sections: Vec::new(),
@@ -129,11 +125,11 @@ impl<'a> Post<'a> {
         };
         match run.complete(api, &self.identity, outcome).await {
             Ok(()) => {
-                interrupt::nothing_left_to_say();
+                drop(interrupt::clear_on_interrupt());
                 true
             }
             Err(error) => {
-                refused(self.context, "complete the check run", &error);
+                refused(self.context, Request::CheckRun("complete"), &error);
                 false
             }
         }
@@ -215,16 +211,16 @@ impl<'a> Post<'a> {
         } else {
             let commit = &self.context.commit[..7];
             Comment::Fold(format!(
-                "✅ {}: {}",
+                "✅ {}: no drift as of {}",
                 escape::markdown(&self.wanted.check_name),
-                page_sentences::no_drift(&escape::code(commit))
+                escape::code(commit)
             ))
         };
         let app = self.run.as_ref().and_then(|it| it.app.as_deref());
         let author = comment::author(api, app).await;
         let ours = (identity.as_str(), author.as_str());
         if let Err(error) = comment::post(api, pull.number, ours, &wanted, &stamp).await {
-            refused(self.context, "post the comment", &error);
+            refused(self.context, Request::Comment, &error);
         }
     }
 }
@@ -246,7 +242,7 @@ async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRu
         return;
     };
     if let Err(error) = run.cancel(&api, identity).await {
-        refused(context, "cancel the check run", &error);
+        refused(context, Request::CheckRun("cancel"), &error);
     }
 }
 
@@ -256,22 +252,49 @@ fn warn(what: &str, problem: &dyn std::fmt::Display) {
     output::complain(&format!("warning: could not {what}: {problem}"));
 }
 
+/// What GitHub can refuse.
+#[derive(Clone, Copy)]
+pub(super) enum Request {
+    /// To create, complete or cancel the check run.
+    CheckRun(&'static str),
+    Comment,
+    /// To find the pull request of a commit.
+    Lookup,
+    /// Any request at all.
+    Any,
+}
+
+impl Request {
+    fn what(self) -> String {
+        match self {
+            Self::CheckRun(verb) => format!("{verb} the check run"),
+            Self::Comment => "post the comment".to_owned(),
+            Self::Lookup => "find the pull request".to_owned(),
+            Self::Any => "talk to GitHub".to_owned(),
+        }
+    }
+
+    /// What the workflow has to grant.
+    fn permission(self) -> &'static str {
+        match self {
+            Self::CheckRun(_) => "checks: write",
+            Self::Comment => "pull-requests: write",
+            Self::Lookup | Self::Any => "pull-requests: read",
+        }
+    }
+}
+
 /// [`warn`], with the reason for the rejection if known, or else the permission that is missing.
-pub(super) fn refused(context: &Context, what: &str, error: &ApiError) {
+pub(super) fn refused(context: &Context, request: Request, error: &ApiError) {
+    let what = &request.what();
     if !matches!(error.status(), Some(401 | 403 | 404)) {
         return warn(what, error);
     }
     if let Some(reason) = context.read_only {
         return warn(what, &format!("{error} ({})", reason.reason()));
     }
-    let permission = if what.contains("check run") {
-        "checks: write"
-    } else if what.contains("comment") {
-        "pull-requests: write"
-    } else {
-        "pull-requests: read"
-    };
-    let problem = format!("{error}: {}", sentences::missing_permission(permission));
+    let permission = request.permission();
+    let problem = format!("{error}: the job needs `permissions: {permission}`");
     warn(what, &problem);
     if context.on_runner {
         let text = format!("could not {what}: {}", escape::line(&problem));

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use super::disk::{self, DiskError, Found};
 use super::lockfile::Lockfile;
 use super::{Link, Mode, Variant, validate, verify};
-use crate::sentences::interop as sentences;
 
 /// Which chain, and what to check.
 #[derive(Clone, Debug)]
@@ -93,7 +92,9 @@ fn look_as(asked: &Asked, mode: Mode, variant: Variant) -> Result<Outcome, DiskE
     };
     if !asked.skip_integrity {
         for id in lock.iter().flat_map(Lockfile::unpinned) {
-            outcome.warnings.push(sentences::no_integrity(&id));
+            outcome.warnings.push(format!(
+                "the lockfile has no integrity for '{id}': its bytes are not compared"
+            ));
         }
         let verified = verify(&outcome.links, variant);
         let differences = lock

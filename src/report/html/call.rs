@@ -3,7 +3,6 @@
 use super::super::escape::{self, Visible};
 use crate::canonical::{Json, to_compact, to_pretty};
 use crate::rules::Side;
-use crate::sentences::html_page as page;
 
 pub(super) struct Form {
     pub(super) label: &'static str,
@@ -24,9 +23,9 @@ pub(super) fn forms(side: Option<Side>, tool: Option<&str>, instance: &Json) -> 
     };
     let arguments = form(
         match side {
-            Some(Side::Output) => page::result_as_json(),
-            None => page::call_as_json(),
-            Some(Side::Input) => page::arguments_as_json(),
+            Some(Side::Output) => "Result, as JSON",
+            None => "Call, as JSON",
+            Some(Side::Input) => "Arguments, as JSON",
         },
         json(instance),
         true,
@@ -52,10 +51,13 @@ pub(super) fn forms(side: Option<Side>, tool: Option<&str>, instance: &Json) -> 
         ("params", params),
     ]);
     let body = escape::json(to_compact(&request)).replace('\'', "'\\''");
-    let curl = page::curl(&body);
+    let curl = format!(
+        "curl -sS \"$MCP_URL\" -H 'Content-Type: application/json' \
+         -H 'Accept: application/json, text/event-stream' -d '{body}'"
+    );
     vec![
         arguments,
-        form(page::as_request(), json(&request), false),
-        form(page::as_curl(), curl, false),
+        form("MCP request", json(&request), false),
+        form("curl, with the server's address in MCP_URL", curl, false),
     ]
 }

@@ -17,14 +17,14 @@ use sha2::{Digest as _, Sha256};
 use super::fold::by_rule;
 use super::{
     Cost, Definition, Failure, FailureKind, Finding, Located, Report, ServerReport, Status,
-    change_text, escape, headline, rules,
+    change_text, context_cost, escape, headline, rules,
 };
 use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::sentences::{begin_upper, html_page as page, report as sentences};
 use crate::surface::ComponentKey;
+use crate::wording::capitalized;
 
 /// How much of a value is shown.
 const VALUE_CHARACTERS: usize = 20_000;
@@ -94,10 +94,10 @@ impl Page {
             self.out,
             "<h1>mcp-keel: <span class=\"{0}\">{0}</span></h1>\n<p>{1}</p>",
             report.verdict,
-            begin_upper(&sentence),
+            capitalized(&sentence),
         );
         if let Some(command) = command {
-            let text = self.copied_text(page::command(), &command);
+            let text = self.copied_text("Command", &command);
             let _ = writeln!(self.out, "<div class=\"next\">{text}</div>");
         }
     }
@@ -106,19 +106,18 @@ impl Page {
     fn index(&mut self, report: &Report) {
         let _ = write!(
             self.out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table>\n<caption class=\"quiet\">{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>",
-            page::servers(),
-            page::server()
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All servers, the worst first\">\n\
+             <table>\n<caption class=\"quiet\">All servers, the worst first</caption>\n\
+             <thead><tr><th scope=\"col\">server</th>"
         );
-        let _ = write!(self.out, "<th scope=\"col\">{}</th>", page::status());
+        let _ = write!(self.out, "<th scope=\"col\">status</th>");
         for level in Level::ALL.iter().rev() {
             let _ = write!(self.out, "<th scope=\"col\" class=\"number\">{level}</th>");
         }
         let _ = writeln!(
             self.out,
-            "<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">{}</th></tr></thead>\n<tbody>",
-            page::high_exposure(),
-            page::tokens()
+            "<th scope=\"col\" class=\"number\">high exposure</th>\
+             <th scope=\"col\" class=\"number\">≈ tokens</th></tr></thead>\n<tbody>"
         );
         let mut servers: Vec<(usize, &ServerReport)> = report.servers.iter().enumerate().collect();
         servers.sort_by_key(|(at, server)| (std::cmp::Reverse(server.verdict()), *at));
@@ -161,14 +160,10 @@ impl Page {
     fn controls(&mut self, report: &Report) {
         let _ = write!(
             self.out,
-            "<div class=\"controls\" id=\"controls\" role=\"search\" aria-label=\"{}\" data-shown=\"{}\" hidden>\n\
-             <label class=\"field\">{} <input type=\"search\" id=\"search\" accesskey=\"s\"></label>\n\
-             <label class=\"field\">{} <select id=\"tool\"><option value=\"\">{}</option>",
-            page::filter(),
-            page::shown(),
-            page::search(),
-            page::tool(),
-            page::all_tools(),
+            "<div class=\"controls\" id=\"controls\" role=\"search\" aria-label=\"Filter the changes\" \
+             data-shown=\"{{n}} of {{all}} changes shown\" hidden>\n\
+             <label class=\"field\">Search <input type=\"search\" id=\"search\" accesskey=\"s\"></label>\n\
+             <label class=\"field\">Tool <select id=\"tool\"><option value=\"\">all</option>"
         );
         let mut names: Vec<&str> = report.changes().map(change_text::component).collect();
         names.sort_unstable();
@@ -181,8 +176,8 @@ impl Page {
         let levels: Vec<&str> = Level::ALL.iter().rev().map(|it| it.word()).collect();
         let exposures: Vec<&str> = Exposure::ALL.iter().rev().map(|it| it.word()).collect();
         for (name, label, values) in [
-            ("level", page::level(), levels),
-            ("exposure", page::exposure(), exposures),
+            ("level", "Level", levels),
+            ("exposure", "Exposure", exposures),
         ] {
             let _ = write!(self.out, "<fieldset><legend>{label}</legend>");
             for value in values {
@@ -195,8 +190,8 @@ impl Page {
         }
         let _ = writeln!(
             self.out,
-            "<button type=\"button\" id=\"reset\">{}</button>\n<output id=\"shown\" class=\"quiet\"></output>\n</div>",
-            page::reset()
+            "<button type=\"button\" id=\"reset\">Show all</button>\n\
+             <output id=\"shown\" class=\"quiet\"></output>\n</div>"
         );
     }
 
@@ -209,18 +204,18 @@ impl Page {
             server.status.word()
         );
         let mut facts = Vec::new();
-        if let (Some(was), Some(is)) = server.shown_version() {
+        if let (Some(was), Some(is)) = (&server.version.baseline, &server.version.current) {
             let (was, is) = (escape::short(was, 80), escape::short(is, 80));
             let shown = if was == is {
-                format!("{} {is}", page::version())
+                format!("Version {is}")
             } else {
-                format!("{} {was} → {is}", page::version())
+                format!("Version {was} → {is}")
             };
             facts.push(escape::html(&escape::Visible::of_parts(shown)));
         }
         let cost = &server.cost;
         if cost.baseline + cost.current > 0 && !matches!(server.status, Status::Undetermined(_)) {
-            facts.push(escape::html(&sentences::context_cost(
+            facts.push(escape::html(&context_cost(
                 if cost.baseline == 0 {
                     cost.current
                 } else {
@@ -264,9 +259,9 @@ impl Page {
             self.out,
             "<p>{}</p>\n<p>{}</p>\n<p>{}</p>",
             if failure.kind == FailureKind::Skipped {
-                sentences::no_verdict_if_skipped()
+                "It was skipped. No verdict."
             } else {
-                sentences::no_verdict()
+                "It could not be captured. No verdict."
             },
             escape::html(&failure.message),
             escape::html(&failure.help)
@@ -290,7 +285,7 @@ impl Page {
         let key = changes[0].judged.change.component.as_ref();
         let (kind, shown) = match key {
             Some(key) => (key.kind().noun(), display_name(key)),
-            None => ("", sentences::server_itself().to_owned()),
+            None => ("", "server".to_owned()),
         };
         let _ = writeln!(
             self.out,
@@ -316,7 +311,7 @@ impl Page {
         let source = changes.iter().find_map(|it| it.source.as_ref());
         let baseline = changes.iter().find_map(|it| it.location.as_ref());
         let mut shown = Vec::new();
-        for (word, place) in [(page::source(), source), (page::baseline(), baseline)] {
+        for (word, place) in [("Declared in", source), ("Pinned in", baseline)] {
             if let Some(place) = place {
                 let path = escape::html(&place.slashed());
                 shown.push(format!("{word} <code>{path}:{}</code>", place.line));
@@ -340,8 +335,7 @@ impl Page {
         );
         let exposure = if change.exposure >= Exposure::Medium {
             format!(
-                "<span class=\"badge high\">{} {}</span>",
-                page::exposure(),
+                "<span class=\"badge high\">Exposure {}</span>",
                 change.exposure
             )
         } else {
@@ -357,11 +351,11 @@ impl Page {
         };
         let _ = writeln!(
             self.out,
-            "<div class=\"facts\"><span class=\"badge {0}\">{0}</span>{exposure}<span>{1}</span>{pointer}{2}<span>{3} <code>{4}</code></span></div>",
+            "<div class=\"facts\"><span class=\"badge {0}\">{0}</span>\
+             {exposure}<span>{1}</span>{pointer}{2}<span>id <code>{3}</code></span></div>",
             change.level,
             judged.action,
             rule_link(change.rule),
-            page::id(),
             judged.id,
         );
         if let Some(decision) = change_text::decision(located) {
@@ -373,8 +367,8 @@ impl Page {
         self.values(located);
         match &change.proof {
             Some(Proof::Witness(instance)) => {
-                let label = change_text::witness_label(located);
-                let _ = writeln!(self.out, "<p>{}:</p>", begin_upper(label));
+                let label = change_text::witness_label(change);
+                let _ = writeln!(self.out, "<p>{}:</p>", capitalized(label));
                 let tool = change.component.as_ref().and_then(ComponentKey::tool_name);
                 for form in call::forms(change.rule.side(), tool, instance) {
                     self.copyable(&form);
@@ -382,7 +376,7 @@ impl Page {
             }
             Some(Proof::Undecided(reason)) => {
                 let reason = escape::html(reason);
-                let _ = writeln!(self.out, "<p>{}: {reason}</p>", sentences::undecided());
+                let _ = writeln!(self.out, "<p>not decided: {reason}</p>");
             }
             Some(Proof::Subsumed) | None => {}
         }
@@ -390,7 +384,7 @@ impl Page {
         let _ = writeln!(
             self.out,
             "<p class=\"quiet\">{}: {advice}</p>\n</article>",
-            sentences::what_to_do()
+            change_text::WHAT_TO_DO
         );
     }
 
@@ -412,12 +406,11 @@ impl Page {
         if folded {
             let _ = writeln!(
                 self.out,
-                "<details><summary>{}</summary>",
-                page::old_and_new()
+                "<details><summary>The whole of it, before and now</summary>"
             );
         }
         self.out += "<div class=\"sides\">\n";
-        for (word, value) in [(page::old(), &change.old), (page::new(), &change.new)] {
+        for (word, value) in [("before", &change.old), ("now", &change.new)] {
             if let Some(value) = value {
                 let _ = writeln!(self.out, "<div><h5>{word}</h5>{}</div>", pre(value, word));
             }
@@ -445,10 +438,9 @@ impl Page {
         self.copies += 1;
         format!(
             "<pre id=\"t{id}\" tabindex=\"0\" aria-label=\"{label}\">{escaped}</pre>\
-             <button type=\"button\" data-copies=\"t{id}\" data-done=\"{}\" data-selected=\"{}\" aria-label=\"{copy}: {label}\" hidden>{copy}</button>",
-            page::copied(),
-            page::selected(),
-            copy = page::copy(),
+             <button type=\"button\" data-copies=\"t{id}\" data-done=\"Copied\" \
+             data-selected=\"Selected: copy it with the keyboard\" aria-label=\"Copy: {label}\" \
+             hidden>Copy</button>"
         )
     }
 
@@ -462,12 +454,11 @@ impl Page {
         tools.sort_by_key(|it| (std::cmp::Reverse(moved(it)), std::cmp::Reverse(it.current)));
         let _ = writeln!(
             self.out,
-            "<details><summary>{}</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\">\n<table>\n<thead><tr><th scope=\"col\">{1}</th><th scope=\"col\" class=\"number\">{2}</th><th scope=\"col\" class=\"number\">{3}</th><th scope=\"col\" class=\"number\">{4}</th></tr></thead>\n<tbody>",
-            page::cost_by_tool(),
-            page::tool(),
-            page::old(),
-            page::new(),
-            page::difference(),
+            "<details><summary>Context cost of each tool, ≈ tokens</summary>\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Context cost of each tool, ≈ tokens\">\n\
+             <table>\n<thead><tr><th scope=\"col\">Tool</th><th scope=\"col\" class=\"number\">before</th>\
+             <th scope=\"col\" class=\"number\">now</th><th scope=\"col\" class=\"number\">difference</th></tr></thead>\n\
+             <tbody>"
         );
         for tool in tools {
             let number = |it: Option<usize>| it.map_or_else(String::new, |it| it.to_string());
@@ -493,7 +484,7 @@ impl Page {
         if findings.is_empty() {
             return;
         }
-        let _ = writeln!(self.out, "<h3>{}</h3>\n<ul>", page::findings());
+        let _ = writeln!(self.out, "<h3>Also noticed</h3>\n<ul>");
         for group in by_rule(findings) {
             let first = group[0];
             let texts: Vec<String> = group.iter().map(|it| finding(it)).collect();

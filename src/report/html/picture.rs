@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::super::{ServerReport, escape};
 use super::display_name;
 use crate::judgement::Level;
-use crate::sentences::html_page as page;
 use crate::surface::ComponentKey;
+use crate::wording::counted;
 
 /// Squares in a row.
 const COLUMNS: usize = 24;
@@ -42,10 +42,10 @@ impl Square<'_> {
 
     fn says(&self) -> String {
         let what = match self.worst {
-            _ if self.is_added => page::is_new(),
-            _ if self.is_removed => page::is_gone(),
+            _ if self.is_added => "new",
+            _ if self.is_removed => "removed",
             Some(level) => level.word(),
-            None => page::is_unchanged(),
+            None => "unchanged",
         };
         format!("{}: {what}", display_name(self.key))
     }
@@ -81,7 +81,7 @@ pub(super) fn picture(
     let changed = squares.iter().filter(|it| it.worst.is_some()).count();
     let columns = squares.len().min(COLUMNS);
     let (width, height) = (columns * SIDE, squares.len().div_ceil(COLUMNS) * SIDE);
-    let says = page::picture(changed, squares.len());
+    let says = format!("{changed} of {} changed.", counted(squares.len(), "tool"));
     let mut out = format!(
         "<figure>\n<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"group\" aria-labelledby=\"s{at}p\">\n"
     );
@@ -108,8 +108,8 @@ pub(super) fn picture(
     }
     let _ = writeln!(
         out,
-        "</svg>\n<figcaption id=\"s{at}p\" class=\"quiet\">{says} {}</figcaption>\n</figure>",
-        page::letters()
+        "</svg>\n<figcaption id=\"s{at}p\" class=\"quiet\">{says} B breaking, R risky, A additive, \
+         C cosmetic, + new, − removed.</figcaption>\n</figure>"
     );
     out
 }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use super::super::{Definition, escape};
 use crate::canonical::{Json, pointer};
-use crate::sentences::html_page as page;
 
 /// How many members all trees of a page show.
 pub(super) const MOST_MEMBERS: usize = 20_000;
@@ -30,28 +29,17 @@ pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize)
     {
         return String::new();
     }
-    let mut out = format!(
-        "<details><summary>{}</summary>\n<div class=\"sides\">\n",
-        page::schemas()
-    );
+    let mut out =
+        "<details><summary>Schemas before and now, side by side</summary>\n<div class=\"sides\">\n"
+            .to_owned();
     for (word, side, other, only_here) in [
-        (
-            page::old(),
-            &definition.old,
-            &definition.new,
-            page::is_gone(),
-        ),
-        (
-            page::new(),
-            &definition.new,
-            &definition.old,
-            page::is_new(),
-        ),
+        ("before", &definition.old, &definition.new, "removed"),
+        ("now", &definition.new, &definition.old, "new"),
     ] {
         let _ = writeln!(out, "<div><h5>{word}</h5>");
         match side {
             None => {
-                let _ = writeln!(out, "<p class=\"quiet\">{}</p>", page::does_not_exist());
+                let _ = writeln!(out, "<p class=\"quiet\">It does not exist.</p>");
             }
             Some(side) => {
                 let mut tree = Tree {
@@ -72,7 +60,10 @@ pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize)
                 *room -= before - tree.room;
                 out += &tree.out;
                 if tree.room == 0 {
-                    let _ = writeln!(out, "<p class=\"quiet\">{}</p>", page::tree_was_cut());
+                    let _ = writeln!(
+                        out,
+                        "<p class=\"quiet\">The rest is in the JSON report.</p>"
+                    );
                 }
             }
         }
@@ -100,7 +91,7 @@ impl Tree<'_> {
         let label = if self.changed.contains(&at) {
             let is_there = |it: &Json| pointer::resolve(it, at).is_some();
             let word = if self.other.is_none_or(is_there) {
-                page::changed()
+                "changed"
             } else {
                 self.only_here
             };

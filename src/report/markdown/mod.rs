@@ -14,7 +14,6 @@ use super::escape;
 use super::links::Frame;
 use super::{Comparison, Report};
 use crate::policy::Verdict;
-use crate::sentences::page as sentences;
 use section::Rendered;
 pub use title::title;
 
@@ -180,11 +179,15 @@ impl Pages<'_> {
             // A table of tools says all that there is.
             let mut servers = self.sections.iter().flat_map(|it| &it.report.servers);
             let is_whole = servers.all(|it| it.changes.is_empty() || !it.listed.is_empty());
-            let word = sentences::run(is_whole);
+            let word = if is_whole {
+                "Run"
+            } else {
+                "Run and full report"
+            };
             facts.push(format!("[{word}]({run})"));
         }
         if let Some((commit, address)) = &self.frame.commit {
-            facts.push(sentences::at_commit(&format!("[{commit}]({address})")));
+            facts.push(format!("at [{commit}]({address})"));
         }
         facts.extend(self.facts.iter().cloned());
         facts.push(format!("mcp-keel {}", env!("CARGO_PKG_VERSION")));

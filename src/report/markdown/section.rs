@@ -19,9 +19,8 @@ use super::{About, Budget, Section, code, icon};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::Action;
 use crate::rules::Side;
-use crate::sentences::begin_upper;
-use crate::sentences::page as sentences;
 use crate::surface::ComponentKey;
+use crate::wording::{capitalized, counted, join_with_and};
 
 /// How much of a sentence is shown in a row.
 const CELL_CHARACTERS: usize = 240;
@@ -85,7 +84,7 @@ impl Rendered<'_> {
         }
         let hidden = shown.len().saturating_sub(self.budget.servers);
         if hidden > 0 {
-            let line = sentences::left_out(hidden, "server", &self.whole());
+            let line = left_out(hidden, "server", &self.whole());
             let _ = writeln!(out, "- {line}");
         }
         let names: BTreeSet<&str> = shown.iter().map(|it| it.name.as_str()).collect();
@@ -97,15 +96,16 @@ impl Rendered<'_> {
             .map(|it| code(&it.name))
             .collect();
         if !healthy.is_empty() {
-            let _ = writeln!(out, "- ✅ {}", sentences::unchanged(&healthy));
+            let names = join_with_and(healthy.iter().map(String::as_str));
+            let _ = writeln!(out, "- ✅ unchanged: {names}");
         }
     }
 
     /// The place that has everything.
     fn whole(&self) -> String {
         match &self.frame.run {
-            Some(run) => format!("[{}]({run})", sentences::whole_report()),
-            None => sentences::report_of_command().to_owned(),
+            Some(run) => format!("[the whole report]({run})"),
+            None => "`mcp-keel check`".to_owned(),
         }
     }
 
@@ -170,14 +170,23 @@ impl Rendered<'_> {
             }
         }
         let intro = match self.about {
-            About::Merging => sentences::fail_after_merging(),
-            About::Sources => sentences::fail_with_new(),
-            About::Live | About::Pinned => sentences::fail_now(),
+            About::Merging => {
+                "These calls work against the base branch's baseline and fail after merging:"
+            }
+            About::Sources => {
+                "These calls work against the old source and fail against the new one:"
+            }
+            About::Live | About::Pinned => "These calls worked against the baseline and fail now:",
         };
         self.table(intro, "call", &calls, out);
-        self.table(sentences::possible_now(), "result", &results, out);
+        self.table(
+            "These results were not allowed before and are possible now:",
+            "result",
+            &results,
+            out,
+        );
         if !others.is_empty() && self.budget.calls > 0 {
-            let _ = write!(out, "\n{}\n\n", sentences::also_breaks());
+            let _ = write!(out, "\nAlso breaking:\n\n");
             for group in others.iter().take(self.budget.calls) {
                 let because = self.because(group);
                 let _ = writeln!(out, "- {}: {because}", self.about_whom(group));
@@ -225,7 +234,7 @@ impl Rendered<'_> {
     fn more(&self, all: usize, out: &mut String) {
         let more = all.saturating_sub(self.budget.calls);
         if more > 0 {
-            let _ = write!(out, "\n{}\n", sentences::more_rows(more, &self.whole()));
+            let _ = write!(out, "\n{more} more: see {}.\n", self.whole());
         }
     }
 
@@ -281,7 +290,7 @@ impl Rendered<'_> {
                     .component
                     .as_ref()
                     .map_or("server", |it| it.kind().noun());
-                let phrase = sentences::new_component(kind, &name);
+                let phrase = format!("new {kind} {name}");
                 phrases.push((group, phrase, Vec::new()));
                 continue;
             }
@@ -315,7 +324,7 @@ impl Rendered<'_> {
             1 => ":",
             _ => ".",
         };
-        let read = sentences::approver_reads();
+        let read = "An approver has to read:";
         let _ = write!(out, "\n**{read}** {}{end}\n", phrases.join("; "));
         let many = texts.len() > 1;
         for (label, text) in texts {
@@ -326,7 +335,11 @@ impl Rendered<'_> {
         }
         let hidden = exposed.len() - shown;
         if hidden > 0 {
-            let line = sentences::more_to_read(hidden, &self.whole());
+            let line = format!(
+                "{} more to read: see {}.",
+                counted(hidden, "change"),
+                self.whole()
+            );
             let _ = write!(out, "\n{line}\n");
         }
     }
@@ -358,20 +371,25 @@ impl Rendered<'_> {
             list += &self.row(group);
         }
         let summary = match total {
-            0 => sentences::notes(notes.len()),
-            many => sentences::all_changes(many),
+            0 => counted(notes.len(), "note"),
+            1 => "The change in detail".to_owned(),
+            many => format!("All {many} changes, by tool"),
         };
         let _ = write!(out, "\n<details><summary>{summary}</summary>\n");
         if total > 0 {
-            let _ = write!(out, "\n{}\n", sentences::how_to_accept_one());
+            let _ = write!(
+                out,
+                "\nTo accept one change alone: `mcp-keel accept ID --reason TEXT`, or its line under \
+                 `[[accept]]` in `mcp-keel.toml`, with a `reason` and an `owner`.\n"
+            );
         }
         *out += &list;
         if shown < total {
-            let line = sentences::left_out(total - shown, "change", &self.whole());
+            let line = left_out(total - shown, "change", &self.whole());
             let _ = write!(out, "\n{line}\n");
         }
         if !notes.is_empty() && shown == total {
-            let _ = write!(out, "\n**{}**\n\n", sentences::other_findings());
+            let _ = write!(out, "\n**Notes**\n\n");
             for finding in notes.iter().take(20) {
                 *out += &finding_text(finding);
             }
@@ -387,7 +405,7 @@ impl Rendered<'_> {
             other => other.to_string(),
         };
         let accepted = match judged.action {
-            Action::Accepted => format!(" ({})", sentences::is_accepted()),
+            Action::Accepted => " (accepted)".to_owned(),
             _ => String::new(),
         };
         let id = |id: &str| escape::code(&Visible::of_parts(format!("change = \"{id}\"")));
@@ -414,7 +432,7 @@ impl Rendered<'_> {
         }
         let more = group.components.len().saturating_sub(self.frame.rows);
         if more > 0 {
-            let line = sentences::left_out(more, "change", &self.whole());
+            let line = left_out(more, "change", &self.whole());
             let _ = writeln!(out, "  - {line}");
         }
         if let Some(decision) = change_text::decision(group.change) {
@@ -449,8 +467,8 @@ impl Rendered<'_> {
     /// What a first baseline approves.
     fn listed(&self, listed: &[Listed]) -> String {
         let intro = match self.about {
-            About::Merging => sentences::read_it_once(),
-            _ => sentences::not_pinned_yet(),
+            About::Merging => "Merging approves what a model will be told. Read it once:",
+            _ => "This is what the server lists now:",
         };
         let mut out = format!("\n{intro}\n\n{LISTED}");
         let most = self
@@ -468,10 +486,18 @@ impl Rendered<'_> {
             let hints: Vec<&str> = tool
                 .hints
                 .iter()
-                .filter_map(|(name, value)| sentences::hint(name, *value))
+                .filter_map(|(name, value)| match (name.as_str(), *value) {
+                    ("readOnlyHint", true) => Some("read-only"),
+                    ("destructiveHint", true) => Some("destructive"),
+                    ("destructiveHint", false) => Some("not destructive"),
+                    ("idempotentHint", true) => Some("repeatable"),
+                    ("openWorldHint", true) => Some("reaches out"),
+                    ("openWorldHint", false) => Some("stays inside"),
+                    _ => None,
+                })
                 .collect();
             let hints = if hints.is_empty() {
-                sentences::no_hints().to_owned()
+                "none".to_owned()
             } else {
                 hints.join(", ")
             };
@@ -479,11 +505,7 @@ impl Rendered<'_> {
         }
         let hidden = listed.len().saturating_sub(most);
         if hidden > 0 {
-            let _ = write!(
-                out,
-                "\n{}\n",
-                sentences::left_out(hidden, "tool", &self.whole())
-            );
+            let _ = write!(out, "\n{}\n", left_out(hidden, "tool", &self.whole()));
         }
         out
     }
@@ -491,10 +513,14 @@ impl Rendered<'_> {
     fn failure(&self, failure: &Failure) -> String {
         let message = escape::short(&plain_keys(&failure.message), 1_000);
         let message = match failure.command.as_str() {
-            "" => begin_upper(&escape::markdown(&message)),
+            "" => capitalized(&escape::markdown(&message)),
             command => {
                 let command = escape::code(&escape::short(command, 300));
-                sentences::of_command(&command, &escape::markdown(&message))
+                let problem = escape::markdown(&message);
+                match problem.strip_prefix("the server ") {
+                    Some(rest) => format!("{command} {rest}"),
+                    None => format!("{command}: {problem}"),
+                }
             }
         };
         let lines: Vec<&str> = failure
@@ -511,11 +537,23 @@ impl Rendered<'_> {
             None => format!("\n{message}.\n"),
         };
         let help = match (failure.kind, self.frame.is_action) {
-            (FailureKind::NotStarted, true) => sentences::works_on_your_machine().to_owned(),
-            (FailureKind::NotStarted, false) => sentences::works_in_your_shell().to_owned(),
+            (FailureKind::NotStarted, true) => {
+                "If it works on your machine: the server sees neither your variables nor secrets. Name them \
+                 with `pass-env:`; `sandbox: \"off\"` shows whether the sandbox is in the way. Was it built in \
+                 an earlier step?"
+                    .to_owned()
+            }
+            (FailureKind::NotStarted, false) => {
+                "If it works in your shell: the server sees almost none of your variables. Name them with \
+                 `--pass-env NAME`."
+                    .to_owned()
+            }
             (FailureKind::Unstable, _) if !failure.paste.is_empty() => {
                 let paste = escape::fenced("toml", &escape::short_block(&failure.paste, 4_000));
-                format!("{}\n\n{paste}", sentences::leave_out_what_varies())
+                format!(
+                    "Only a stable contract can be compared: fix the server, or leave out what \
+                     varies:\n\n{paste}"
+                )
             }
             _ => {
                 let help = if self.frame.is_action {
@@ -523,7 +561,7 @@ impl Rendered<'_> {
                 } else {
                     failure.help.clone()
                 };
-                begin_upper(&escape::markdown(&escape::short(&help, 1_000)))
+                capitalized(&escape::markdown(&escape::short(&help, 1_000)))
             }
         };
         if !help.is_empty() {
@@ -535,7 +573,10 @@ impl Rendered<'_> {
             let _ = write!(
                 out,
                 "\n<details><summary>{}</summary>\n\n{}\n</details>\n",
-                sentences::last_lines_of_stderr(last.len()),
+                match last.len() {
+                    1 => "Its stderr".to_owned(),
+                    many => format!("The last {many} lines of stderr"),
+                },
                 escape::fenced("text", &change_text::joined(&shown, "\n"))
             );
         }
@@ -555,26 +596,42 @@ impl Rendered<'_> {
             return None;
         }
         let command = escape::code(&escape::short(&server.accept_with, 2_000));
-        let command = format!("{command} ([{}]({INSTALL}))", sentences::get_it());
+        let command = format!("{command} ([get it]({INSTALL}))");
         let actions = || server.changes.iter().map(|it| &it.judged);
         let blocked = actions().any(|it| it.action == Action::Block);
         let would_block = actions().filter(|it| it.would_block).count();
         let what = match &server.status {
-            Status::New => sentences::pin_first(&command),
-            _ if blocked && server.third_party => sentences::stay_or_accept(&command),
-            _ if blocked => sentences::fix_or_accept(&command),
-            _ if would_block > 0 => sentences::would_block(would_block, &command),
-            _ => sentences::nothing_blocks(&command),
+            Status::New => format!("read the tools above, pin them and commit: {command}"),
+            _ if blocked && server.third_party => {
+                format!("stay on the version that was pinned, or accept and commit: {command}")
+            }
+            _ if blocked => format!("fix the server, or accept and commit: {command}"),
+            _ if would_block > 0 => format!(
+                "{} would block under enforcement \"block\". To accept, run and commit: {command}",
+                counted(would_block, "change")
+            ),
+            _ => format!(
+                "nothing blocks. To bring the baseline up to date, run and commit: {command}"
+            ),
         };
-        let mut parts = vec![format!("**{}** {what}.", sentences::next())];
+        let mut parts = vec![format!("**Next:** {what}.")];
         if let (Some(run), true) = (&self.frame.run, self.frame.has_artifact) {
-            let link = format!("[{}]({run}#artifacts)", sentences::this_artifact());
-            parts.push(sentences::proposed_in(&link));
+            let link = format!("[this run's artifact]({run}#artifacts)");
+            parts.push(format!("The new baseline is in {link}."));
         }
         parts.extend(version(server));
         parts.extend(server.cost_changed());
         Some(parts.join(" "))
     }
+}
+
+/// What the page leaves out; the place that has all of it is a link or a command.
+fn left_out(count: usize, noun: &str, report: &str) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!(
+        "{} {are} not listed here: see {report}.",
+        counted(count, noun)
+    )
 }
 
 /// Whether an approver has to see a change.

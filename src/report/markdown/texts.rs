@@ -12,7 +12,6 @@ use crate::drift::Change;
 use crate::judgement::Proof;
 use crate::policy::Bump;
 use crate::rules::RuleId;
-use crate::sentences::page as sentences;
 use crate::surface::{ComponentKey, Kind};
 
 /// How much of a text that an approver has to read is shown.
@@ -24,7 +23,7 @@ const CALL_CHARACTERS: usize = 160;
 pub(super) fn version(server: &ServerReport) -> Option<String> {
     let version = &server.version;
     let shown = |version: &str| escape::markdown(&escape::short(version, 40));
-    let (baseline, current) = server.shown_version();
+    let (baseline, current) = (&version.baseline, &version.current);
     let moved = match (baseline, current) {
         (Some(was), Some(is)) if was == is => shown(is),
         (Some(was), Some(is)) => format!("{} → {}", shown(was), shown(is)),
@@ -33,7 +32,10 @@ pub(super) fn version(server: &ServerReport) -> Option<String> {
     let needs_bump = !server.third_party && version.required > Bump::None && !version.ok;
     let needs = needs_bump.then(|| version.required.word());
     let changed = baseline != current;
-    (changed || needs.is_some()).then(|| sentences::version(&moved, needs))
+    (changed || needs.is_some()).then(|| match needs {
+        Some(bump) => format!("Version: {moved}, needs a {bump}."),
+        None => format!("Version: {moved}."),
+    })
 }
 
 /// The call that shows a change, in one line.

@@ -4,15 +4,44 @@ use super::super::{Comparison, FailureKind, Located, Report, ServerReport, Statu
 use super::About;
 use crate::judgement::Level;
 use crate::policy::Action;
-use crate::sentences::page::{self as sentences, Counts};
+use crate::wording::counted;
+
+/// How many changes there are: breaking, risky, and others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    breaking: usize,
+    risky: usize,
+    other: usize,
+}
+
+impl Counts {
+    /// `4 breaking, 4 risky, 3 other`
+    fn sentence(self) -> String {
+        let counts = [
+            (self.breaking, "breaking"),
+            (self.risky, "risky"),
+            (self.other, "other"),
+        ];
+        let parts: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        parts.join(", ")
+    }
+}
 
 /// What a comparison says, in one line. `show` is how names are shown.
 pub fn title(report: &Report, about: About, show: fn(&str) -> String) -> String {
     if let Comparison::Pin { written } = &report.comparison {
-        return sentences::pinned(&headline::pin_headline(report, written, show));
+        return format!("pinned {}", headline::pin_headline(report, written, show));
     }
     match &report.servers[..] {
-        [] => sentences::problems(report.findings.len()),
+        // Only findings are left to be reported.
+        [] => format!(
+            "{} besides the tool list",
+            counted(report.findings.len(), "problem")
+        ),
         [only] => of_server(only, about, show),
         many => of_servers(many, about, show),
     }
@@ -23,19 +52,70 @@ pub(super) fn of_server(server: &ServerReport, about: About, show: fn(&str) -> S
     let counts = counts(&server.changes);
     match &server.status {
         Status::Undetermined(failure) => match failure.kind {
-            FailureKind::NotStarted => sentences::did_not_start(&name),
-            FailureKind::Unstable => sentences::captures_differ(&name),
-            FailureKind::Base => sentences::base_unknown(&name),
-            FailureKind::Skipped => sentences::skipped(&name),
-            FailureKind::Other => sentences::not_captured(&name),
+            FailureKind::NotStarted => {
+                format!("{name} did not start, so nothing is known about it")
+            }
+            FailureKind::Unstable => {
+                format!("two captures of {name} differ, so nothing is known about it")
+            }
+            FailureKind::Base => format!("it is not known what merging changes for {name}"),
+            FailureKind::Skipped => format!("{name} was skipped, so nothing is known about it"),
+            FailureKind::Other => {
+                format!("{name} could not be captured, so nothing is known about it")
+            }
         },
-        Status::New if about == About::Merging => sentences::pins_first(&name, server.components),
-        Status::New => sentences::not_in_baseline(&name, server.components),
-        Status::Clean => sentences::matches(&name, server.components),
-        Status::Drifted if about == About::Merging => sentences::merging_approves(&name, counts),
-        Status::Drifted if all_accepted(server) => sentences::callers_accepted(&name, counts),
-        Status::Drifted => sentences::callers(&name, false, counts),
+        Status::New if about == About::Merging => pins_first(&name, server.components),
+        Status::New => not_in_baseline(&name, server.components),
+        Status::Clean => format!(
+            "{name} matches its baseline ({})",
+            counted(server.components, "component")
+        ),
+        Status::Drifted if about == About::Merging => merging_approves(&name, counts),
+        Status::Drifted if all_accepted(server) => format!(
+            "{name} changed, and all of it is accepted ({})",
+            counts.sentence()
+        ),
+        Status::Drifted => callers(&name, false, counts),
     }
+}
+
+/// What merging changes in the baseline.
+fn merging_approves(server: &str, counts: Counts) -> String {
+    let effect = match counts {
+        Counts { breaking: 1.., .. } => " that break callers",
+        Counts { risky: 1.., .. } => " that may surprise callers",
+        _ => "",
+    };
+    format!(
+        "merging approves changes of {server}{effect} ({})",
+        counts.sentence()
+    )
+}
+
+/// The first baseline of a server.
+fn pins_first(server: &str, tools: usize) -> String {
+    format!(
+        "this pull request pins {server} for the first time ({})",
+        counted(tools, "tool")
+    )
+}
+
+fn not_in_baseline(server: &str, tools: usize) -> String {
+    format!(
+        "{server} is not in the baseline ({})",
+        counted(tools, "tool")
+    )
+}
+
+/// What happens to the callers of one or several servers.
+fn callers(who: &str, many: bool, counts: Counts) -> String {
+    let verb = match (counts, many) {
+        (Counts { breaking: 1.., .. }, false) => "breaks callers",
+        (Counts { breaking: 1.., .. }, true) => "break callers",
+        (Counts { risky: 1.., .. }, _) => "may surprise callers",
+        _ => "changed, and no caller breaks",
+    };
+    format!("{who} {verb} ({})", counts.sentence())
 }
 
 fn of_servers(servers: &[ServerReport], about: About, show: fn(&str) -> String) -> String {
@@ -56,10 +136,10 @@ fn of_servers(servers: &[ServerReport], about: About, show: fn(&str) -> String) 
                 risky: sum.risky + it.risky,
                 other: sum.other + it.other,
             });
-            let who = sentences::servers_of(many.len(), servers.len());
+            let who = servers_of(many.len(), servers.len());
             parts.push(match about {
-                About::Merging => sentences::merging_approves(&who, counts),
-                _ => sentences::callers(&who, true, counts),
+                About::Merging => merging_approves(&who, counts),
+                _ => callers(&who, true, counts),
             });
         }
     }
@@ -67,23 +147,30 @@ fn of_servers(servers: &[ServerReport], about: About, show: fn(&str) -> String) 
         [] => {}
         [only] => parts.push(of_server(only, about, show)),
         many => {
-            let who = sentences::servers_of(many.len(), servers.len());
+            let who = servers_of(many.len(), servers.len());
             let tools = many.iter().map(|it| it.components).sum();
             parts.push(match about {
-                About::Merging => sentences::pins_first(&who, tools),
-                _ => sentences::not_in_baseline(&who, tools),
+                About::Merging => pins_first(&who, tools),
+                _ => not_in_baseline(&who, tools),
             });
         }
     }
     match &unknown[..] {
         [] => {}
         [only] => parts.push(of_server(only, about, show)),
-        many => parts.push(sentences::not_known_of(many.len())),
+        many => parts.push(format!(
+            "nothing is known about {}",
+            counted(many.len(), "server")
+        )),
     }
     if parts.is_empty() {
-        return sentences::all_match(servers.len());
+        return format!("{} servers match their baselines", servers.len());
     }
     parts.join("; ")
+}
+
+fn servers_of(some: usize, all: usize) -> String {
+    format!("{some} of {all} servers")
 }
 
 fn all_accepted(server: &ServerReport) -> bool {

@@ -5,8 +5,8 @@ use super::{Effect, MAX_DEPTH, Place, Walker, named_exposure};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
+use crate::schema::phrases::{PlaceName, keyword_changed, shortened};
 use crate::schema::{Family, Side};
-use crate::sentences::schema::{self as sentences, Contains};
 use json_schema_subsume::keywords::{Holds, Topic, holds, topic};
 
 impl Walker<'_> {
@@ -100,7 +100,7 @@ impl Walker<'_> {
         match keyword {
             "title" => {
                 finding.family = Family::TitleChanged;
-                finding.message = sentences::annotation(here, keyword, old, new);
+                finding.message = annotation_changed(here, keyword, old, new);
             }
             "description" => {
                 finding.family = Family::DescriptionChanged;
@@ -109,13 +109,13 @@ impl Walker<'_> {
                 };
                 let novelty = scan::novelty(&text(old), &text(new));
                 finding.exposure = novelty.exposure();
-                let contains = match novelty {
-                    Novelty::Instruction => Contains::Instruction,
-                    Novelty::Hidden => Contains::Invisible,
-                    Novelty::Address => Contains::Address,
-                    Novelty::Words | Novelty::Nothing => Contains::Nothing,
+                finding.message = annotation_changed(here, keyword, old, new);
+                finding.message += match novelty {
+                    Novelty::Instruction => " and now contains an instruction to the model",
+                    Novelty::Hidden => " and now contains invisible characters",
+                    Novelty::Address => " and now contains an address that was not there before",
+                    Novelty::Words | Novelty::Nothing => "",
                 };
-                finding.message = sentences::description(here, old, new, &contains);
             }
             "default" => {
                 let family = match (old, new) {
@@ -124,7 +124,10 @@ impl Walker<'_> {
                     _ => Family::DefaultChanged,
                 };
                 finding.family = family;
-                finding.message = sentences::default(here, old, new);
+                finding.message = keyword_changed(here, keyword, old, new);
+                if family == Family::DefaultChanged && self.side == Side::Input {
+                    finding.message += "; calls without it now mean something else";
+                }
                 finding.level_if_safe = match (family, self.side) {
                     (Family::DefaultChanged | Family::DefaultRemoved, Side::Input) => Level::Risky,
                     _ => Level::Cosmetic,
@@ -132,7 +135,7 @@ impl Walker<'_> {
                 let spelled = old.zip(new).is_some_and(|(was, is)| was.same_value(is));
                 if spelled {
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message = sentences::default_respelled(here);
+                    finding.message = format!("{here}: default written differently (same value)");
                 }
                 // `null` as a default means none: most generators write it, some omit it.
                 if family != Family::DefaultChanged && old.or(new) == Some(&Json::Null) {
@@ -141,26 +144,30 @@ impl Walker<'_> {
             }
             "examples" | "example" => {
                 finding.family = Family::ExamplesChanged;
-                finding.message = sentences::annotation(here, keyword, old, new);
+                finding.message = annotation_changed(here, keyword, old, new);
             }
             "deprecated" => {
                 finding.family = Family::DeprecatedChanged;
                 let now = new.and_then(Json::as_bool) == Some(true);
-                finding.message = sentences::deprecated(here, now);
+                finding.message = if now {
+                    format!("{here}: now deprecated")
+                } else {
+                    format!("{here}: no longer deprecated")
+                };
                 finding.level_if_safe = if now { Level::Risky } else { Level::Cosmetic };
             }
             "readOnly" | "writeOnly" => {
                 finding.family = Family::AccessChanged;
-                finding.message = sentences::keyword(here, keyword, old, new);
+                finding.message = keyword_changed(here, keyword, old, new);
                 finding.level_if_safe = Level::Risky;
             }
             "$schema" | "$id" | "id" | "$vocabulary" => {
                 finding.family = Family::DialectChanged;
-                finding.message = sentences::keyword(here, keyword, old, new);
+                finding.message = keyword_changed(here, keyword, old, new);
             }
             "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => {
                 finding.family = Family::RefRestructured;
-                finding.message = sentences::keyword(here, keyword, old, new);
+                finding.message = keyword_changed(here, keyword, old, new);
             }
             "x-mcp-header" => {
                 let (family, level, exposure) = match (&was, &is) {
@@ -178,15 +185,37 @@ impl Walker<'_> {
                 } else {
                     exposure
                 };
-                finding.message = sentences::header(here, old, new);
+                finding.message = keyword_changed(here, keyword, old, new);
+                finding.message += match new {
+                    Some(_) => {
+                        "; its value is sent in an HTTP header, which proxies and logs can read"
+                    }
+                    None => "; its value is no longer sent in an HTTP header",
+                };
             }
             _ => {
                 finding.family = Family::VendorKeywordChanged;
-                finding.message = sentences::vendor_keyword(here, keyword, old, new);
+                let keyword = format!("keyword `{}`", shortened(keyword));
+                finding.message = annotation_changed(here, &keyword, old, new);
             }
         }
         finding.old = was;
         finding.new = is;
         self.push(finding, place);
     }
+}
+
+/// A keyword that is only for people and models: `title changed`.
+fn annotation_changed(
+    at: PlaceName<'_>,
+    keyword: &str,
+    old: Option<&Json>,
+    new: Option<&Json>,
+) -> String {
+    let what = match (old, new) {
+        (None, _) => "added",
+        (_, None) => "removed",
+        _ => "changed",
+    };
+    format!("{at}: {keyword} {what}")
 }

@@ -3,8 +3,8 @@
 use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
+use crate::schema::phrases::{keyword_changed, keyword_without_effect, shown_list};
 use crate::schema::{Family, Side};
-use crate::sentences::schema as sentences;
 use json_schema_subsume::item_of;
 use json_schema_subsume::keywords::{Holds, Topic, holds, topic};
 use json_schema_subsume::kinds::Kinds;
@@ -52,7 +52,7 @@ impl Walker<'_> {
         if old.get("nullable") != new.get("nullable") {
             let at = place.clone().token("nullable");
             let mut finding = self.finding(Family::EquivalentRestructured, &at);
-            finding.message = sentences::without_effect(
+            finding.message = keyword_without_effect(
                 self.at(place),
                 "nullable",
                 old.get("nullable"),
@@ -122,13 +122,16 @@ impl Walker<'_> {
         if root && (was.is_empty() || is.is_empty()) {
             finding.family = Family::EquivalentRestructured;
             finding.effect = Effect::Neutral;
-            finding.message = sentences::root_type(here, was, is);
+            finding.message = format!(
+                "{here}: {} (no effect: it is always an object)",
+                types_changed(was, is)
+            );
         } else {
             finding.effect = effect;
             finding.message = if before == after {
-                sentences::type_respelled(here)
+                format!("{here}: type written differently")
             } else {
-                sentences::type_changed(here, was, is)
+                format!("{here}: {}", types_changed(was, is))
             };
         }
         finding.level_if_safe = if finding.effect == Effect::Neutral {
@@ -181,20 +184,30 @@ impl Walker<'_> {
         base.level_if_safe = Level::Additive;
         if both_constant && !gone.is_empty() {
             base.family = Family::ConstChanged;
-            base.message = sentences::constant_changed(here, &gone, &fresh);
+            base.message = format!(
+                "{here}: const {} → {}",
+                shown_list(&gone),
+                shown_list(&fresh)
+            );
             base.effect = Effect::Either;
             self.push(base, place);
             return;
         }
         match (&was, &is) {
             (None, Some(values)) => {
-                base.message = sentences::values_limited(here, keyword, values, true);
+                base.message = format!(
+                    "{here}: {keyword} {} added; other values are no longer allowed",
+                    shown_list(values)
+                );
                 base.effect = Effect::Narrows;
                 self.push(base, place);
             }
             (Some(values), None) => {
                 base.family = Family::EnumValueAdded;
-                base.message = sentences::values_limited(here, keyword, values, false);
+                base.message = format!(
+                    "{here}: {keyword} {} removed; other values are now allowed",
+                    shown_list(values)
+                );
                 base.effect = Effect::Widens;
                 base.exposure = Exposure::Low;
                 self.push(base, place);
@@ -207,27 +220,27 @@ impl Walker<'_> {
                     // Both say what is allowed, and one of them changed.
                     base.family = Family::ConstChanged;
                     base.effect = Effect::Either;
-                    base.message =
-                        sentences::keyword(here, "enum", old.get("enum"), new.get("enum"));
+                    base.message = keyword_changed(here, "enum", old.get("enum"), new.get("enum"));
                     self.push(base, place);
                 } else {
                     base.family = Family::EquivalentRestructured;
                     base.level_if_safe = Level::Cosmetic;
-                    base.message = sentences::single_value_respelled(here);
+                    base.message =
+                        format!("{here}: const and a single enum value exchanged (same value)");
                     self.push(base, place);
                 }
             }
             _ => {
                 if !gone.is_empty() {
                     let mut finding = base.clone();
-                    finding.message = sentences::enum_values(here, &gone, false);
+                    finding.message = format!("{here}: {} removed", enum_values(&gone));
                     finding.effect = Effect::Narrows;
                     self.push(finding, place);
                 }
                 if !fresh.is_empty() {
                     let mut finding = base;
                     finding.family = Family::EnumValueAdded;
-                    finding.message = sentences::enum_values(here, &fresh, true);
+                    finding.message = format!("{here}: {} added", enum_values(&fresh));
                     finding.effect = Effect::Widens;
                     finding.exposure = Exposure::Low;
                     self.push(finding, place);
@@ -280,7 +293,8 @@ impl Walker<'_> {
                         });
                     if same_draft_forms && leading(old) > 0 {
                         let mut finding = self.finding(Family::ItemsChanged, place);
-                        finding.message = sentences::items_respelled(self.at(place));
+                        finding.message =
+                            format!("{}: items written for another draft", self.at(place));
                         finding.effect = Effect::Either;
                         finding.level_if_safe = Level::Additive;
                         finding.old = Some(Json::Object(old.clone()));
@@ -363,9 +377,9 @@ impl Walker<'_> {
         finding.message = if finding.effect == Effect::Neutral {
             finding.family = Family::EquivalentRestructured;
             finding.level_if_safe = Level::Cosmetic;
-            sentences::without_effect(self.at(place), keyword, was, is)
+            keyword_without_effect(self.at(place), keyword, was, is)
         } else {
-            sentences::keyword(self.at(place), keyword, was, is)
+            keyword_changed(self.at(place), keyword, was, is)
         };
         self.push(finding, place);
     }
@@ -396,7 +410,7 @@ impl Walker<'_> {
                     finding.new = is.cloned();
                     finding.effect = Effect::Either;
                     finding.level_if_safe = Level::Additive;
-                    finding.message = sentences::keyword(self.at(place), keyword, was, is);
+                    finding.message = keyword_changed(self.at(place), keyword, was, is);
                     self.push(finding, place);
                 }
             }
@@ -447,9 +461,16 @@ impl Walker<'_> {
         finding.level_if_safe = Level::Additive;
         finding.message = match family {
             Family::NotChanged => {
-                sentences::keyword(self.at(place), "not", old.get("not"), new.get("not"))
+                keyword_changed(self.at(place), "not", old.get("not"), new.get("not"))
             }
-            _ => sentences::condition(self.at(place), was.as_ref(), is.as_ref()),
+            _ => {
+                let happened = match (&was, &is) {
+                    (None, _) => "added",
+                    (_, None) => "removed",
+                    _ => "changed",
+                };
+                format!("{}: if/then/else {happened}", self.at(place))
+            }
         };
         finding.old = was;
         finding.new = is;
@@ -477,7 +498,7 @@ impl Walker<'_> {
                 finding.new = is.map(Json::string);
                 finding.effect = Effect::Either;
                 finding.level_if_safe = Level::Additive;
-                finding.message = sentences::keyword(
+                finding.message = keyword_changed(
                     self.at(place),
                     "$ref",
                     finding.old.as_ref(),
@@ -487,6 +508,12 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// `` enum value `a` ``, `` enum values `a`, `b` ``
+fn enum_values(list: &[Json]) -> String {
+    let s = if list.len() == 1 { "" } else { "s" };
+    format!("enum value{s} {}", shown_list(list))
 }
 
 /// Whether two lists of values have the same members, in any order.
@@ -504,5 +531,13 @@ pub(super) fn same_option(one: Option<&Json>, other: Option<&Json>) -> bool {
         (None, None) => true,
         (Some(one), Some(other)) => same(one, other),
         _ => false,
+    }
+}
+
+fn types_changed(was: &[String], is: &[String]) -> String {
+    match (was, is) {
+        ([], is) => format!("type {} added", is.join(" or ")),
+        (was, []) => format!("type {} removed", was.join(" or ")),
+        (was, is) => format!("type {} → {}", was.join(" or "), is.join(" or ")),
     }
 }

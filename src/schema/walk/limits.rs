@@ -4,8 +4,8 @@ use super::keywords::same_option;
 use super::{Effect, Place, Walker};
 use crate::canonical::{Decimal, Json, Object};
 use crate::judgement::{Exposure, Level};
+use crate::schema::phrases::{keyword_change, keyword_changed, keyword_without_effect, shown};
 use crate::schema::{Family, Side};
-use crate::sentences::schema as sentences;
 use json_schema_subsume::bounds_of;
 use json_schema_subsume::document::Draft;
 use json_schema_subsume::kinds::{JsonKind, Kinds};
@@ -139,7 +139,14 @@ impl Walker<'_> {
                     matches!(&bound.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
                 })
             };
-            let moved = |here| sentences::bound(here, from, to, safe(&was) || safe(&is));
+            let moved = |here| {
+                let limit = if safe(&was) || safe(&is) {
+                    " (JavaScript's limit of exact integers, which generators add on their own)"
+                } else {
+                    ""
+                };
+                format!("{here}: {}{limit}", bound_moved(from, to))
+            };
             match effect {
                 Effect::Neutral => {
                     if same_option(old.get(plain), new.get(plain))
@@ -150,7 +157,8 @@ impl Walker<'_> {
                     }
                     finding.family = Family::EquivalentRestructured;
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message = sentences::bound_without_effect(self.at(place), from, to);
+                    finding.message =
+                        format!("{}: {} (same limit)", self.at(place), bound_moved(from, to));
                 }
                 Effect::Widens => {
                     finding.family = Family::BoundLoosened;
@@ -159,11 +167,10 @@ impl Walker<'_> {
                 }
                 Effect::Either => {
                     finding.family = Family::SchemaUnclassified;
-                    finding.message = sentences::not_a_number(
+                    finding.message = format!(
+                        "{}: {} (not a number)",
                         self.at(place),
-                        keyword,
-                        old.get(keyword),
-                        new.get(keyword),
+                        keyword_change(keyword, old.get(keyword), new.get(keyword))
                     );
                 }
                 Effect::Narrows => {
@@ -197,7 +204,7 @@ impl Walker<'_> {
         if finding.effect == Effect::Widens {
             finding.family = Family::BoundLoosened;
         }
-        finding.message = sentences::keyword(self.at(place), "multipleOf", was, is);
+        finding.message = keyword_changed(self.at(place), "multipleOf", was, is);
         self.push(finding, place);
     }
 
@@ -229,12 +236,12 @@ impl Walker<'_> {
                 (Some(_), Some(_)) => Effect::Widens,
                 _ => Effect::Either,
             };
-            finding.message = sentences::keyword(self.at(place), keyword, was, is);
+            finding.message = keyword_changed(self.at(place), keyword, was, is);
             match effect {
                 Effect::Neutral => {
                     finding.family = Family::EquivalentRestructured;
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message = sentences::without_effect(self.at(place), keyword, was, is);
+                    finding.message = keyword_without_effect(self.at(place), keyword, was, is);
                 }
                 Effect::Widens => {
                     finding.family = Family::BoundLoosened;
@@ -261,7 +268,7 @@ impl Walker<'_> {
             }
             let at = place.clone().token(keyword);
             let mut finding = self.finding(Family::ContentChanged, &at);
-            finding.message = sentences::keyword(self.at(place), keyword, was, is);
+            finding.message = keyword_changed(self.at(place), keyword, was, is);
             finding.old = was.cloned();
             finding.new = is.cloned();
             let (added, removed) = (was.is_none(), is.is_none());
@@ -305,5 +312,23 @@ impl Walker<'_> {
             }
             self.push(finding, place);
         }
+    }
+}
+
+/// A limit of numbers: its keyword and its value.
+type Limit<'a> = Option<(&'a str, &'a Json)>;
+
+/// `maximum 10 → 7`, `maximum 10 → exclusiveMaximum 10`
+fn bound_moved(old: Limit<'_>, new: Limit<'_>) -> String {
+    match (old, new) {
+        (Some((was, old)), Some((is, new))) if was != is => {
+            format!("{was} {} → {is} {}", shown(old), shown(new))
+        }
+        (Some((keyword, _)), _) | (None, Some((keyword, _))) => keyword_change(
+            keyword,
+            old.map(|(_, number)| number),
+            new.map(|(_, number)| number),
+        ),
+        (None, None) => String::new(),
     }
 }

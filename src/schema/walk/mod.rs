@@ -20,7 +20,7 @@ use std::rc::Rc;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
-use crate::sentences::schema::{self as sentences, At};
+use crate::schema::phrases::{PlaceName, quoted_names, shortened};
 use json_schema_subsume::Reason;
 use json_schema_subsume::References;
 use json_schema_subsume::document::{Document, Draft};
@@ -178,7 +178,10 @@ impl<'a> Walker<'a> {
             _ => 0,
         };
         let mut finding = self.finding(Family::SchemaEmptied, &Place::default());
-        finding.message = sentences::emptied(names);
+        finding.message = format!(
+            "the schema lost its type and all {names} of its properties; a schema generator that fails \
+             silently leaves this behind"
+        );
         finding.old = Some(self.old.root.clone());
         finding.new = Some(self.new.root.clone());
         finding.effect = Effect::Widens;
@@ -225,8 +228,8 @@ impl<'a> Walker<'a> {
     }
 
     /// A place, for the sentences about it.
-    pub(crate) fn at<'p>(&self, place: &'p Place) -> At<'p> {
-        At {
+    pub(crate) fn at<'p>(&self, place: &'p Place) -> PlaceName<'p> {
+        PlaceName {
             side: self.side,
             name: &place.name,
         }
@@ -261,7 +264,7 @@ impl<'a> Walker<'a> {
             (Err(problem), _) | (_, Err(problem)) => {
                 if old != new {
                     let mut finding = self.finding(Family::CompositionChanged, place);
-                    finding.message = sentences::not_followed(self.at(place), &problem.to_string());
+                    finding.message = format!("{}: changed: {problem}", self.at(place));
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());
                     finding.effect = Effect::Either;
@@ -307,12 +310,16 @@ impl<'a> Walker<'a> {
             || (via && reference_text(old) != reference_text(new));
         if restructured {
             let mut finding = self.finding(Family::RefRestructured, place);
-            finding.message = sentences::reference(
-                self.at(place),
-                reference_text(old),
-                reference_text(new),
-                (from.via_reference, to.via_reference),
-            );
+            let followed = (from.via_reference, to.via_reference);
+            let what = match (followed, reference_text(old), reference_text(new)) {
+                ((true, false), ..) => "$ref inlined".to_owned(),
+                ((false, true), ..) => "schema moved behind a $ref".to_owned(),
+                (_, Some(old), Some(new)) => {
+                    format!("$ref `{}` → `{}`", shortened(old), shortened(new))
+                }
+                _ => "$ref leads to another definition".to_owned(),
+            };
+            finding.message = format!("{}: {what}", self.at(place));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
@@ -322,7 +329,10 @@ impl<'a> Walker<'a> {
         {
             // Ignored in this draft. If none is named, the other reading may not ignore it, and the verdict is about this.
             let mut finding = self.finding(Family::RefRestructured, place);
-            finding.message = sentences::beside_reference(self.at(place));
+            finding.message = format!(
+                "{}: keywords beside $ref changed (this draft ignores them)",
+                self.at(place)
+            );
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
@@ -358,7 +368,10 @@ impl<'a> Walker<'a> {
             // refers to it was compared there.
             if self.findings.len() == before && !place.old.is_empty() {
                 let mut finding = self.finding(Family::DefinitionsChanged, place);
-                finding.message = sentences::inner_definitions(self.at(place));
+                finding.message = format!(
+                    "{}: definitions changed; what that does to calls is reported where they are used",
+                    self.at(place)
+                );
                 finding.old = Some(old.clone());
                 finding.new = Some(new.clone());
                 self.push(finding, place);
@@ -373,7 +386,10 @@ impl<'a> Walker<'a> {
         };
         if demands_nothing(old) && demands_nothing(new) {
             let mut finding = self.finding(Family::EquivalentRestructured, place);
-            finding.message = sentences::respelled(self.at(place));
+            finding.message = format!(
+                "{}: schema written differently (accepts the same values)",
+                self.at(place)
+            );
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             finding.effect = Effect::Either;
@@ -381,7 +397,10 @@ impl<'a> Walker<'a> {
             return;
         }
         let mut finding = self.finding(Family::SchemaUnclassified, place);
-        finding.message = sentences::no_rule(self.at(place));
+        finding.message = format!(
+            "{}: changed in a way that no rule describes",
+            self.at(place)
+        );
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());
         finding.effect = Effect::Either;
@@ -420,7 +439,10 @@ impl<'a> Walker<'a> {
             if !moved.is_empty() {
                 let place = Place::default().token(keyword);
                 let mut finding = self.finding(Family::DefinitionsChanged, &place);
-                finding.message = sentences::definitions(keyword, &moved);
+                finding.message = format!(
+                    "{keyword} changed ({}); what that does to calls is reported where a definition is used",
+                    quoted_names(&moved)
+                );
                 finding.old = self.old.root.get(keyword).cloned();
                 finding.new = self.new.root.get(keyword).cloned();
                 self.push(finding, &place);

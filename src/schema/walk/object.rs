@@ -6,8 +6,8 @@ use super::rename::{Candidate, renamed};
 use super::{Effect, Place, Walker, mentions};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
+use crate::schema::phrases::{keyword_changed, keyword_without_effect, quoted_names};
 use crate::schema::{Family, Side};
-use crate::sentences::schema as sentences;
 use json_schema_subsume::document::Document;
 use json_schema_subsume::value::same;
 use json_schema_subsume::words;
@@ -102,7 +102,7 @@ impl Walker<'_> {
         let at = place.clone().token(keyword);
         let mut finding = self.finding(Family::EquivalentRestructured, &at);
         finding.message =
-            sentences::without_effect(self.at(place), keyword, old.get(keyword), new.get(keyword));
+            keyword_without_effect(self.at(place), keyword, old.get(keyword), new.get(keyword));
         finding.old = old.get(keyword).cloned();
         finding.new = new.get(keyword).cloned();
         self.push(finding, place);
@@ -125,7 +125,17 @@ impl Walker<'_> {
         finding.effect = Effect::Either;
         finding.level_if_safe = Level::Risky;
         finding.exposure = named_exposure(new_name).max(described_exposure(to.schema));
-        let message = |refused| sentences::property_renamed(self.at(&at), new_name, refused);
+        let message = |refused| {
+            let effect = match (self.side, refused) {
+                (Side::Input, true) => "calls with the old name are refused",
+                (Side::Input, false) => "a value sent under the old name is now silently ignored",
+                (Side::Output, _) => "readers of the old name find nothing",
+            };
+            format!(
+                "{} is now called `{new_name}`: {effect}",
+                self.at(&at).property()
+            )
+        };
         finding.message = message(true);
         finding.message_if_safe = Some(message(false));
         let names = (from.name.clone(), to.name.clone());
@@ -148,16 +158,27 @@ impl Walker<'_> {
         finding.effect = Effect::Either;
         match self.side {
             Side::Input => {
-                finding.message = sentences::property_removed(here, true);
-                finding.message_if_safe = Some(sentences::property_removed(here, false));
+                finding.message = format!(
+                    "{} removed: calls that send it are refused",
+                    here.property()
+                );
+                finding.message_if_safe = Some(format!(
+                    "{} removed: a value sent for it is now silently ignored",
+                    here.property()
+                ));
             }
             Side::Output => {
                 finding.exposure = Exposure::Medium;
-                finding.message = sentences::result_property_removed(here, gone.required);
+                let was = if gone.required {
+                    ": it was required, so readers rely on it"
+                } else {
+                    " (it was optional)"
+                };
+                finding.message = format!("{} removed{was}", here.property());
             }
         }
         if still_required {
-            finding.message.push_str(sentences::still_required());
+            finding.message.push_str("; `required` still lists it");
         }
         self.push(finding, place);
     }
@@ -184,10 +205,15 @@ impl Walker<'_> {
         };
         match (self.side, fresh.required) {
             (Side::Input, true) => {
-                finding.message = sentences::property_added(here, true, has_default);
+                let effect = if has_default {
+                    " with a default: calls without it are refused unless the client fills in defaults"
+                } else {
+                    ": calls without it are refused"
+                };
+                finding.message = format!("new required {}{effect}", here.property());
             }
             (Side::Input, false) => {
-                finding.message = sentences::property_added(here, false, has_default);
+                finding.message = format!("new optional {}", here.property());
                 // A new optional parameter rejects no call that does not send it.
                 finding.effect = if was_required {
                     Effect::Either
@@ -196,8 +222,11 @@ impl Walker<'_> {
                 };
             }
             (Side::Output, _) => {
-                finding.message = sentences::result_property_added(here, true);
-                finding.message_if_safe = Some(sentences::result_property_added(here, false));
+                finding.message = format!(
+                    "new {}: the old schema refuses undeclared properties",
+                    here.property()
+                );
+                finding.message_if_safe = Some(format!("new {}", here.property()));
             }
         }
         self.push(finding, place);
@@ -218,7 +247,20 @@ impl Walker<'_> {
         finding.new = Some(Json::Bool(now));
         finding.level_if_safe = Level::Additive;
         finding.effect = if now { Effect::Narrows } else { Effect::Widens };
-        finding.message = sentences::required(here, now, has_default);
+        finding.message = match (self.side, now) {
+            (Side::Input, true) if has_default => format!(
+                "{here} added to `required` although it has a default: calls without it are refused unless the \
+                 client fills in defaults"
+            ),
+            (Side::Input, true) => {
+                format!("{here} added to `required`: calls without it are refused")
+            }
+            (Side::Input, false) => format!("{here} removed from `required`"),
+            (Side::Output, true) => format!("{here} added to `required`: it is now always there"),
+            (Side::Output, false) => {
+                format!("{here} removed from `required`: it may now be missing")
+            }
+        };
         self.push(finding, place);
     }
 
@@ -243,7 +285,7 @@ impl Walker<'_> {
             was.is_some() != is.is_some() && (looks_around(self.old) || looks_around(self.new));
         if open(was) && open(is) && !matters {
             let mut finding = self.finding(Family::EquivalentRestructured, &at);
-            finding.message = sentences::without_effect(here, keyword, was, is);
+            finding.message = keyword_without_effect(here, keyword, was, is);
             finding.old = was.cloned();
             finding.new = is.cloned();
             self.push(finding, place);
@@ -275,8 +317,25 @@ impl Walker<'_> {
         } else {
             Effect::Widens
         };
-        let message =
-            |affected| sentences::undeclared_properties(here, keyword, was, is, closes, affected);
+        let message = |declared_affected| {
+            let is_false = |value: Option<&Json>| value == Some(&Json::Bool(false));
+            let consequence = if !closes {
+                if is_false(was) && !matches!(is, None | Some(Json::Bool(true))) {
+                    "undeclared properties are now allowed if they match"
+                } else {
+                    "undeclared properties are now allowed"
+                }
+            } else if is.is_some() && !is_false(is) {
+                "undeclared properties must now match"
+            } else if self.side == Side::Output {
+                "results no longer have undeclared properties"
+            } else if declared_affected {
+                "undeclared properties are now refused"
+            } else {
+                "undeclared properties are now refused; declared ones are not affected"
+            };
+            format!("{}; {consequence}", keyword_changed(here, keyword, was, is))
+        };
         finding.message = message(true);
         if closes {
             // A caller that sends undeclared members notices; a reader of results does not.
@@ -336,16 +395,21 @@ impl Walker<'_> {
             finding.family = Family::EquivalentRestructured;
             finding.level_if_safe = Level::Cosmetic;
             finding.effect = Effect::Neutral;
-            finding.message = sentences::without_effect(here, keyword, was, is);
+            finding.message = keyword_without_effect(here, keyword, was, is);
             self.push(finding, place);
             return;
         }
         finding.message = match (keyword, changed_members(was, is)) {
-            ("patternProperties", Some(names)) => sentences::pattern_properties(here, &names),
-            (_, Some(names)) if family == Family::DependencyChanged => {
-                sentences::dependencies(here, keyword, &names)
+            ("patternProperties", Some(names)) => {
+                format!(
+                    "{here}: patternProperties changed ({})",
+                    quoted_names(&names)
+                )
             }
-            _ => sentences::keyword(here, keyword, was, is),
+            (_, Some(names)) if family == Family::DependencyChanged => {
+                format!("{here}: {keyword} of {} changed", quoted_names(&names))
+            }
+            _ => keyword_changed(here, keyword, was, is),
         };
         self.push(finding, place);
     }

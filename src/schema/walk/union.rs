@@ -10,7 +10,7 @@ use super::{Effect, Place, Walker, follow, is_annotation, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Family;
-use crate::sentences::schema::{self as sentences, At, Branch};
+use crate::schema::phrases::{PlaceName, keyword_changed, shortened, shown};
 use json_schema_subsume::References;
 use json_schema_subsume::value::same;
 
@@ -48,7 +48,12 @@ impl Walker<'_> {
                 _ => (Family::SchemaUnclassified, Effect::Either),
             };
             let mut finding = self.finding(family, place);
-            finding.message = sentences::whole_schema(self.at(place), old, new);
+            finding.message = keyword_changed(self.at(place), "schema", Some(old), Some(new));
+            finding.message += match (old, new) {
+                (_, Json::Bool(false)) => "; no value is allowed now",
+                (Json::Bool(false), _) => "; no value was allowed before",
+                _ => "",
+            };
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             finding.effect = effect;
@@ -82,7 +87,14 @@ impl Walker<'_> {
         if !explained && !same(&spine(old), &spine(new)) {
             let mut finding = self.finding(Family::CompositionChanged, place);
             let exclusive = old.get("anyOf").is_some() && new.get("oneOf").is_some();
-            let message = |refused| sentences::restructured(self.at(place), exclusive, refused);
+            let message = |refused| {
+                let what = match (exclusive, refused) {
+                    (true, true) => "anyOf → oneOf; values that match two alternatives are refused",
+                    (true, false) => "anyOf → oneOf",
+                    (false, _) => "schema written differently",
+                };
+                format!("{}: {what}", self.at(place))
+            };
             finding.message = message(true);
             finding.message_if_safe = Some(message(false));
             finding.old = Some(old.clone());
@@ -108,13 +120,13 @@ impl Walker<'_> {
         let here = self.at(place);
         let mut finding = if to.nullable {
             let mut finding = self.finding(Family::NullableAdded, place);
-            finding.message = sentences::null(here, true);
+            finding.message = format!("{here}: null is now allowed");
             finding.effect = Effect::Widens;
             finding.level_if_safe = Level::Additive;
             finding
         } else {
             let mut finding = self.finding(Family::NullableRemoved, place);
-            finding.message = sentences::null(here, false);
+            finding.message = format!("{here}: null is no longer allowed");
             finding.effect = Effect::Narrows;
             finding.level_if_safe = Level::Additive;
             finding
@@ -518,17 +530,21 @@ fn tags(object: &Object) -> Option<Vec<(String, Json)>> {
     )
 }
 
-fn branch(node: &Json, at: At<'_>, added: bool) -> String {
+fn branch(node: &Json, at: PlaceName<'_>, added: bool) -> String {
     let tag = node
         .as_object()
         .and_then(tags)
         .and_then(|tags| tags.into_iter().next());
     let text = |keyword| node.get(keyword).and_then(Json::as_str);
-    let branch = match (text("title"), &tag, text("type")) {
-        (Some(title), ..) => Branch::Titled(title),
-        (None, Some((name, value)), _) => Branch::Tagged(name, value),
-        (None, None, Some(kind)) => Branch::Typed(kind),
-        (None, None, None) => Branch::Unnamed,
+    // As a reader recognises it.
+    let what = match (text("title"), tag, text("type")) {
+        (Some(title), ..) => format!("alternative `{}`", shortened(title)),
+        (None, Some((name, value)), _) => {
+            format!("alternative with `{}` {}", shortened(&name), shown(&value))
+        }
+        (None, None, Some(kind)) => format!("alternative of type {}", shortened(kind)),
+        (None, None, None) => "an alternative".to_owned(),
     };
-    sentences::branch(at, &branch, added)
+    let verb = if added { "added" } else { "removed" };
+    format!("{at}: {what} {verb}")
 }

@@ -1,7 +1,6 @@
 //! docker, podman and similar.
 
 use super::{Launcher, Pin, Target};
-use crate::sentences::verify::runs;
 
 pub(super) fn container(name: &'static str, words: &[&str]) -> Launcher {
     // Most flags take a value, and new ones appear; these are the ones that do not.
@@ -80,9 +79,11 @@ fn image_pin(image: &str) -> Pin {
     let name = tag.map_or(image_name, |(name, _)| name);
     Pin::Open {
         why: match (image.contains('@'), tag) {
-            (true, _) => runs::not_a_digest(),
-            (_, Some((_, tag))) => runs::image_tag(tag),
-            (_, None) => runs::image_tag("latest"),
+            (true, _) => "has a digest that is not `sha256:` and 64 hexadecimal digits".to_owned(),
+            (_, Some((_, tag))) => {
+                format!("runs whatever the tag `{tag}` points to; a tag can be moved")
+            }
+            (_, None) => "runs whatever the tag `latest` points to; a tag can be moved".to_owned(),
         },
         write: format!("{name}@sha256:DIGEST"),
     }

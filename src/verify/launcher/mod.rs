@@ -16,6 +16,11 @@ use toolchains::{cargo, deno, dnx, go};
 
 use crate::keyword_enum::keyword_enum;
 
+// What a launcher runs where a specifier names no exact version.
+const BRANCH_OR_TAG: &str = "runs what the branch or tag points to when it starts";
+const ANY_ANSWER: &str = "runs whatever that address returns; nothing compares it with a digest";
+const LATEST: &str = "runs the newest version (`latest`)";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threat {
     /// Someone publishes different bytes under the same name.

@@ -1,7 +1,7 @@
 //! npx, npm, pnpm, yarn and bun.
 
+use super::{ANY_ANSWER, BRANCH_OR_TAG, LATEST};
 use super::{Launcher, Pin, Target, is_commit, is_local, parse, without_credentials};
-use crate::sentences::verify::{runs, write};
 
 #[derive(Clone, Copy)]
 pub(super) struct Flags {
@@ -96,26 +96,33 @@ pub(super) fn npm_pin(spec: &str, launcher: &str) -> Pin {
             Pin::Exact
         } else {
             Pin::Open {
-                why: runs::branch_or_tag(),
-                write: write::commit(repository, '#'),
+                why: BRANCH_OR_TAG.to_owned(),
+                write: format!(
+                    "{repository}{}COMMIT, with all 40 digits of the commit",
+                    '#'
+                ),
             }
         };
     }
     if spec.contains("://") {
         return Pin::Open {
-            why: runs::address(),
-            write: write::registry_version(),
+            why: ANY_ANSWER.to_owned(),
+            write: "NAME@VERSION from a registry, or install it with a lockfile and start the file"
+                .to_owned(),
         };
     }
     match version {
         Some(version) if is_exact_semver(version) => Pin::Exact,
         found => Pin::Open {
             why: match found {
-                None if matches!(launcher, "npx" | "npm exec") => runs::local_or_newest(),
-                None => runs::newest("registry"),
+                None if matches!(launcher, "npx" | "npm exec") => {
+                    "runs a local copy if there is one, else the newest version in the registry"
+                        .to_owned()
+                }
+                None => "runs the newest version in the registry".to_owned(),
                 Some(version) => floating(version),
             },
-            write: write::exact_version(name),
+            write: format!("{name}@VERSION, all three numbers, such as {name}@1.2.3"),
         },
     }
 }
@@ -135,10 +142,10 @@ pub(super) fn floating(version: &str) -> String {
         .next()
         .is_none_or(|byte| byte.is_ascii_digit() || b"^~<>=*xXvV".contains(&byte));
     match version {
-        "latest" => runs::latest(),
-        "" => runs::no_version(),
-        _ if is_range => runs::newest_that_fits(version),
-        _ => runs::tag(version),
+        "latest" => LATEST.to_owned(),
+        "" => "names no version after its `@`".to_owned(),
+        _ if is_range => format!("runs the newest version that fits `{version}`"),
+        _ => format!("runs whatever the tag `{version}` points to when it starts"),
     }
 }
 

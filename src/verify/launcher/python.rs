@@ -1,7 +1,7 @@
 //! uv, uvx and pipx.
 
+use super::{ANY_ANSWER, BRANCH_OR_TAG, LATEST};
 use super::{Launcher, Parsed, Pin, Target, is_commit, is_local, parse, without_credentials};
-use crate::sentences::verify::{runs, write};
 
 pub(super) const UV_VALUES: &[&str] = &[
     "--from",
@@ -154,8 +154,11 @@ fn python_pin(spec: &str, at: bool) -> Pin {
                     .filter(|(_, it)| !it.contains('/'))
                     .map_or(address, |(before, _)| before);
                 Pin::Open {
-                    why: runs::branch_or_tag(),
-                    write: write::commit(repository, '@'),
+                    why: BRANCH_OR_TAG.to_owned(),
+                    write: format!(
+                        "{repository}{}COMMIT, with all 40 digits of the commit",
+                        '@'
+                    ),
                 }
             }
         };
@@ -165,7 +168,7 @@ fn python_pin(spec: &str, at: bool) -> Pin {
             Pin::Exact
         } else {
             Pin::Open {
-                why: runs::address(),
+                why: ANY_ANSWER.to_owned(),
                 write: format!("{address}#sha256=DIGEST"),
             }
         };
@@ -205,10 +208,10 @@ fn python_pin(spec: &str, at: bool) -> Pin {
     }
     Pin::Open {
         why: match version.strip_prefix('@').map(str::trim) {
-            _ if version.is_empty() => runs::newest("index"),
-            Some("latest") => runs::latest(),
-            Some(word) => runs::not_one_version(word),
-            None => runs::newest_that_fits(version),
+            _ if version.is_empty() => "runs the newest version in the index".to_owned(),
+            Some("latest") => LATEST.to_owned(),
+            Some(word) => format!("is followed by `{word}`, which is not one version"),
+            None => format!("runs the newest version that fits `{version}`"),
         },
         write,
     }

@@ -1,8 +1,8 @@
 //! Deno, Go, Cargo and .NET.
 
+use super::ANY_ANSWER;
 use super::node::{floating, is_exact_semver, split_npm};
 use super::{Launcher, Pin, Target, is_commit, is_local, parse, without_credentials};
-use crate::sentences::verify::{runs, write};
 
 pub(super) fn deno(words: &[&str]) -> Launcher {
     let values = &[
@@ -39,8 +39,14 @@ fn deno_pin(spec: &str) -> Pin {
             return match version {
                 Some(version) if is_exact_semver(version) => Pin::Exact,
                 found => Pin::Open {
-                    why: found.map_or_else(|| runs::newest("registry"), floating),
-                    write: write::exact_version(&format!("{scheme}{name}")),
+                    why: found.map_or_else(
+                        || "runs the newest version in the registry".to_owned(),
+                        floating,
+                    ),
+                    write: format!(
+                        "{name}@VERSION, all three numbers, such as {name}@1.2.3",
+                        name = format!("{scheme}{name}")
+                    ),
                 },
             };
         }
@@ -56,8 +62,9 @@ fn deno_pin(spec: &str) -> Pin {
         Pin::Exact
     } else {
         Pin::Open {
-            why: runs::address(),
-            write: write::versioned_address(),
+            why: ANY_ANSWER.to_owned(),
+            write: "an address with the version in it (…/NAME@v1.2.3/mod.ts), and --frozen with a deno.lock"
+        .to_owned(),
         }
     }
 }
@@ -106,7 +113,7 @@ fn go_pin(spec: &str) -> Pin {
     } else {
         Pin::Open {
             why: floating(version),
-            write: write::go_version(module),
+            write: format!("{module}@vX.Y.Z, all three numbers"),
         }
     }
 }
@@ -125,8 +132,9 @@ pub(super) fn cargo(all: &[&str], words: &[&str]) -> Launcher {
         Pin::Local
     } else {
         Pin::Open {
-            why: runs::unlocked_dependencies(),
-            write: write::cargo_locked(),
+            why: "uses other versions of its dependencies if Cargo.lock is missing or does not match Cargo.toml"
+        .to_owned(),
+            write: "cargo run --locked, with a committed Cargo.lock".to_owned(),
         }
     };
     Launcher {
@@ -165,7 +173,10 @@ pub(super) fn dnx(words: &[&str]) -> Launcher {
             Pin::Exact
         } else {
             Pin::Open {
-                why: version.map_or_else(|| runs::newest("feed"), floating),
+                why: version.map_or_else(
+                    || "runs the newest version in the feed".to_owned(),
+                    floating,
+                ),
                 write: format!("{name}@VERSION"),
             }
         };

@@ -1,8 +1,7 @@
 //! Connections for HTTP/1.1: a socket, TLS over it, and one request after the other.
 //!
-//! `capture` reaches servers under test through them, and `github` its API: one TLS, one set of
-//! trusted certificates, the same bounds. Each step towards a connection has its own error. What is
-//! sent over them, redirects and proxies are up to the caller.
+//! `capture` reaches servers under test through them. Each step towards a connection has its own error. What is sent over
+//! them, redirects and proxies are up to the caller, who may also take the TLS alone, with its trusted certificates.
 
 mod head;
 
@@ -212,13 +211,6 @@ pub struct Sender {
     allowance: Allowance,
 }
 
-/// A request without an answer.
-pub struct Unanswered {
-    pub error: hyper::Error,
-    /// The request, if certainly nothing of it was sent.
-    pub unsent: Option<Box<Request<Full<Bytes>>>>,
-}
-
 impl Sender {
     async fn over(stream: Box<dyn Stream>) -> hyper::Result<Self> {
         let allowance = Allowance::new();
@@ -242,14 +234,11 @@ impl Sender {
     pub async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, Unanswered> {
+    ) -> hyper::Result<Response<Incoming>> {
         self.allowance.limit(BEFORE_AN_ANSWER);
-        let response = self.requests.try_send_request(request).await;
+        let response = self.requests.send_request(request).await;
         self.allowance.lift();
-        response.map_err(|mut error| Unanswered {
-            unsent: error.take_message().map(Box::new),
-            error: error.into_error(),
-        })
+        response
     }
 }
 

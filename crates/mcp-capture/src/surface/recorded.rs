@@ -176,11 +176,8 @@ impl<N: Clone> Surface<N> {
         for kind in Kind::ALL.iter().copied() {
             let nouns = format!("{}s", kind.noun());
             match self.recorded.0.get(&Part::List(kind)) {
-                _ if !self.scope.kinds.contains(kind) => {
-                    if kind.is_core() {
-                        parts.push(nouns);
-                    }
-                }
+                _ if !self.scope.kinds.contains(kind) && kind.is_core() => parts.push(nouns),
+                _ if !self.scope.kinds.contains(kind) => {}
                 Some(members) if self.of_kind(kind).next().is_some() => {
                     let members = members.iter().map(|member| format!("`{member}`"));
                     let members: Vec<String> = members.collect();
@@ -223,7 +220,10 @@ impl<N: Clone> Surface<N> {
         for (part, members) in &recorded.0 {
             match part {
                 Part::Server if other.scope.server => {
-                    self.take_server_of(other, |member| !members.contains(member));
+                    let is_unseen = |member: &str| {
+                        !members.contains(member) && inside(members, member).is_empty()
+                    };
+                    self.take_server_of(other, is_unseen);
                     let info = (&mut self.server_info, &other.server_info);
                     if let (Json::Object(own), Json::Object(theirs)) = info {
                         let inside = inside(members, "serverInfo");
@@ -252,11 +252,9 @@ impl<N: Clone> Surface<N> {
         self.recorded = recorded;
     }
 
-    /// Takes over the members of the server that are asked for. What is recorded in part is not taken over whole.
+    /// Takes over the members of the server that are asked for.
     fn take_server_of(&mut self, other: &Self, is_taken: impl Fn(&str) -> bool) {
-        let recorded = self.recorded.0.get(&Part::Server);
-        let is_partly = |member: &str| recorded.is_some_and(|it| !inside(it, member).is_empty());
-        if is_taken("serverInfo") && !is_partly("serverInfo") {
+        if is_taken("serverInfo") {
             self.server_info.clone_from(&other.server_info);
         }
         if is_taken("protocolVersion") {

@@ -227,7 +227,7 @@ impl Client {
         }
         let mut sender = self.connect().await?;
         let response = sender.send(self.request(ask)?).await;
-        let response = response.map_err(|it| broken(&it.error))?;
+        let response = response.map_err(|error| broken(&error))?;
         Ok((response, sender))
     }
 

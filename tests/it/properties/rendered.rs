@@ -5,21 +5,21 @@
 
 use super::documents::surface;
 use super::halves;
-use crate::canonical::{Json, Text, is_unseen, parse_str};
-use crate::drift;
-use crate::policy::{Action, Date, Policy, check_version};
-use crate::report::escape::{self, Shown};
-use crate::report::{
-    self, Comparison, Cost, Definition, Failure, Finding, Located, PackageVersion, Place, Report,
-    ServerReport, Status, Style,
+use mcp_keel::canonical::{Json, Text, is_unseen, parse_str};
+use mcp_keel::drift;
+use mcp_keel::policy::{Action, Date, Policy, check_version};
+use mcp_keel::report::escape::{self, Shown};
+use mcp_keel::report::{
+    self, Comparison, Cost, Definition, Failure, Finding, Located, Place, Report, ServerReport,
+    Status, Style,
 };
-use crate::surface::Surface;
+use mcp_keel::surface::Surface;
 
 /// Checks what a sink promises for a text.
 type Property = fn(&str);
 
 /// Each sink's property, by name.
-pub(super) const SINKS: &[(&str, Property)] = &[
+pub const SINKS: &[(&str, Property)] = &[
     ("terminal", terminal_line),
     ("block", block),
     ("value", value),
@@ -51,7 +51,7 @@ pub fn escape(input: &[u8]) {
 }
 
 /// Two different texts are shown differently, wherever they are cut.
-pub(super) fn apart(one: &str, other: &str) {
+pub fn apart(one: &str, other: &str) {
     if one == other {
         return;
     }
@@ -74,7 +74,7 @@ pub(super) fn apart(one: &str, other: &str) {
 }
 
 /// Text with lone surrogates is read back unit by unit.
-pub(super) fn lone_surrogates(text: &Text) {
+pub fn lone_surrogates(text: &Text) {
     let shown = escape::line(text);
     harmless(&shown, "");
     let wanted: Vec<u32> = text.code_points().collect();
@@ -173,7 +173,7 @@ fn value(text: &str) {
 
 fn json(text: &str) {
     let json = Json::string(text);
-    let document = escape::json(crate::canonical::to_pretty(&json));
+    let document = escape::json(mcp_keel::canonical::to_pretty(&json));
     let written: String = serde_json::from_str(&document).expect("JSON");
     assert_eq!(written, text);
     assert!(!document.contains("##[") && !document.contains("##vso["));
@@ -349,7 +349,7 @@ fn sarif(text: &str) {
 
 /// `GITHUB_OUTPUT` holds values, `GITHUB_STEP_SUMMARY` Markdown.
 fn output_file(text: &str) {
-    let written = crate::github::files::outputs(&[("report", text.to_owned())]);
+    let written = mcp_keel::github::files::outputs(&[("report", text.to_owned())]);
     let (head, rest) = written.split_once('\n').expect("a first line");
     let delimiter = head.strip_prefix("report<<").expect("the name");
     assert_eq!(rest.strip_suffix(&format!("\n{delimiter}\n")), Some(text));
@@ -396,7 +396,7 @@ pub fn report(input: &[u8]) {
 }
 
 /// A report with everything in it: drift, findings, and a server that could not be captured.
-pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
+pub fn made(old: &Surface, new: &Surface, text: &str) -> Report {
     let changes = drift::compare(old, new);
     assert_eq!(drift::compare(old, old).len(), 0);
     let policy = Policy::default();
@@ -409,7 +409,7 @@ pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
     };
     let notes = new.notes.iter().cloned();
     let findings: Vec<Finding> = notes
-        .chain(crate::scan::keel::notes(new))
+        .chain(mcp_keel::scan::keel::notes(new))
         .map(|note| Finding {
             action: policy.judge_note(&note).max(Action::Warn),
             note,
@@ -425,16 +425,6 @@ pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
         components: new.components.len(),
         accept_with: format!("mcp-keel pin {text}"),
         third_party: false,
-        package: Some(PackageVersion {
-            name: text.to_owned(),
-            baseline: Some(text.to_owned()),
-            current: Some(text.to_owned()),
-        }),
-        sdk: Some(PackageVersion {
-            name: text.to_owned(),
-            baseline: Some(String::new()),
-            current: Some(text.to_owned()),
-        }),
         changes,
         listed: Vec::new(),
     };
@@ -460,7 +450,7 @@ pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
 }
 
 /// Checks every format of a report.
-pub(super) fn check_every_format(report: &Report) {
+pub fn check_every_format(report: &Report) {
     let plain = report::terminal(report, Style::default());
     harmless(&plain, "\n");
     let colored = report::terminal(

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::halves;
-use crate::canonical::parse;
-use crate::github::api::encoded;
-use crate::github::{Context, files};
-use crate::interop::hangar;
-use crate::interop::toolpin::targets;
-use crate::judgement::Level;
-use crate::policy::{Bump, Date, Moved, check_version};
-use crate::release::VersionSource;
-use crate::source::Source;
-use crate::verify::launched::{self, LaunchLink};
-use crate::verify::launcher::{self, Pin};
+use mcp_keel::canonical::parse;
+use mcp_keel::github::api::encoded;
+use mcp_keel::github::{Context, files};
+use mcp_keel::interop::hangar;
+use mcp_keel::interop::toolpin::targets;
+use mcp_keel::judgement::Level;
+use mcp_keel::policy::{Bump, Date, Moved, check_version};
+use mcp_keel::release::VersionSource;
+use mcp_keel::source::Source;
+use mcp_keel::verify::launched::{self, LaunchLink};
+use mcp_keel::verify::launcher::{self, Pin};
 
 /// One command per line: a recognised launcher has advice on pinning, and no credential of a URL is
 /// shown.
@@ -82,10 +82,10 @@ pub fn policy(input: &[u8]) {
         let there = check_version(Some(&before), Some(&after), worst);
         let back = check_version(Some(&after), Some(&before), worst);
         if before == after {
-            assert_eq!(there.moved, Moved::Not);
+            assert_eq!(there.moved(), Moved::Not);
             assert_eq!(there.ok, there.required == Bump::None);
         } else {
-            assert!(there.moved != Moved::Down || back.moved != Moved::Down);
+            assert!(there.moved() != Moved::Down || back.moved() != Moved::Down);
         }
     }
     let _ = VersionSource::parse(&before).name();

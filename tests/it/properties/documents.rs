@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::baseline::{Manifest, render, server_entry};
-use crate::canonical::reader::{MAX_DEPTH, parse_python};
-use crate::canonical::{Json, parse, to_canonical};
-use crate::config::{Config, ConfigError};
-use crate::interop::kiwi::lockfile::Lockfile;
-use crate::interop::kiwi::{self as chain, Mode, Variant, disk, yaml};
-use crate::interop::toolpin::lock::DriftOptions;
-use crate::interop::toolpin::targets::{self, Probe, Subject};
-use crate::interop::{Contents, lock_v1};
-use crate::policy::Date;
-use crate::release::Release;
-use crate::source::from_document;
-use crate::surface::Surface;
+use mcp_keel::baseline::{Manifest, render, server_entry};
+use mcp_keel::canonical::reader::{MAX_DEPTH, parse_python};
+use mcp_keel::canonical::{Json, parse, to_canonical};
+use mcp_keel::config::{Config, ConfigError};
+use mcp_keel::interop::kiwi::lockfile::Lockfile;
+use mcp_keel::interop::kiwi::{self as chain, Mode, Variant, disk, yaml};
+use mcp_keel::interop::toolpin::canonical;
+use mcp_keel::interop::toolpin::lock::DriftOptions;
+use mcp_keel::interop::toolpin::targets::{self, Probe, Subject};
+use mcp_keel::interop::{Contents, lock_v1};
+use mcp_keel::policy::Date;
+use mcp_keel::release::Release;
+use mcp_keel::surface::Surface;
 
 const PATH: &str = "mcp-baseline.json";
 
 /// The surface of a capture or of a saved list.
 pub(super) fn surface(input: &[u8]) -> Option<Surface> {
-    let document = parse(input).ok()?;
-    Some(from_document(document).ok()?.1)
+    let read = mcp_keel::read("input", input).ok()?;
+    read.into_values().next()
 }
 
 /// Any text is read or rejected. A manifest rendered from a capture reads back as that capture;
@@ -60,7 +60,7 @@ pub fn baseline(input: &[u8]) {
     assert_eq!(order, read_order);
     assert_eq!(surface.server_info, pinned.server_info);
     assert_eq!(surface.instructions, pinned.instructions);
-    assert!(crate::drift::compare(pinned, &surface).is_empty());
+    assert!(mcp_keel::drift::compare(pinned, &surface).is_empty());
     queried(&read);
     assert_eq!(
         read.with_servers([("a".to_owned(), server_entry(pinned, &release))].into()),
@@ -163,6 +163,7 @@ pub fn locks(input: &[u8]) {
 }
 
 fn of_chain(document: &Json) {
+    let _ = canonical::to_string(document);
     for variant in [Variant::Current, Variant::Documented] {
         let _ = chain::integrity(document, variant);
         let Some(links) = chain::links(document) else {
@@ -231,7 +232,7 @@ fn config_error(error: &ConfigError, lines: usize) {
             assert!((1..=lines).contains(line), "line {line} of {lines}");
             assert!(!problem.is_empty() && !help.is_empty());
         }
-        ConfigError::Several(_) => panic!("errors are not nested"),
-        ConfigError::Io { .. } => panic!("nothing is read from disk"),
+        // Errors are not nested, and nothing is read from disk.
+        other => panic!("{other}"),
     }
 }

@@ -1,70 +1,30 @@
-//! The committed seeds, replayed.
+//! The committed seeds of the fuzz targets, replayed, and texts that are made to have an effect somewhere.
 
 use std::path::Path;
 
+use mcp_keel::canonical::{Json, Text, is_unseen, to_compact};
 use proptest::prelude::*;
 
-use super::{TARGETS, rendered};
-use crate::canonical::{Json, Text, is_unseen};
-
-/// Whether this is the published package, which has no `fuzz` folder.
-fn is_published() -> bool {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(".cargo_vcs_info.json")
-        .exists()
-}
-
-/// The seeds of a target.
-fn seeds(name: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
-        .join(name);
-    let mut seeds: Vec<(String, Vec<u8>)> = std::fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, std::fs::read(path).unwrap())
-        })
-        .collect();
-    seeds.sort();
-    seeds
-}
+use crate::properties::{TARGETS, rendered};
+use crate::surfaces;
 
 #[test]
 fn every_committed_seed_still_passes() {
-    if is_published() {
-        return;
-    }
-    for (name, target) in TARGETS {
-        let seeds = seeds(name);
+    for (name, property) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fuzz/corpus")
+            .join(name);
+        let seeds = std::fs::read_dir(&folder);
+        let seeds = seeds.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let mut seeds: Vec<_> = seeds.map(|entry| entry.unwrap().path()).collect();
         assert!(!seeds.is_empty(), "{name} has no seeds");
-        for (seed, bytes) in seeds {
-            let replayed = std::panic::catch_unwind(|| target(&bytes));
-            assert!(replayed.is_ok(), "fuzz/corpus/{name}/{seed}");
+        seeds.sort();
+        for seed in seeds {
+            let bytes = std::fs::read(&seed).unwrap();
+            let replayed = std::panic::catch_unwind(|| property(&bytes));
+            assert!(replayed.is_ok(), "{}", seed.display());
         }
     }
-}
-
-#[test]
-fn the_fuzz_crate_has_exactly_these_targets() {
-    if is_published() {
-        return;
-    }
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/Cargo.toml");
-    let manifest = std::fs::read_to_string(manifest).unwrap();
-    let mut bins: Vec<&str> = manifest
-        .split("[[bin]]")
-        .skip(1)
-        .filter_map(|it| it.split("name = \"").nth(1)?.split('"').next())
-        .collect();
-    bins.sort_unstable();
-    // Those of the crates are replayed there.
-    let of_crates = ["sse", "stdio"];
-    let mut names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    names.extend(of_crates);
-    names.sort_unstable();
-    assert_eq!(bins, names);
 }
 
 /// Fragments that have an effect somewhere, are invisible, or are easily lost or confused.
@@ -290,7 +250,7 @@ proptest! {
                 ])),
                 ("tools", Json::Array(tools)),
             ]);
-            crate::source::from_document(document).unwrap().1
+            surfaces::of(&to_compact(&document))
         };
         let before = surface(vec![tool(&old, "string"), Json::object([("name", Json::string(old.as_str()))])]);
         let after = surface(vec![tool(&new, "integer"), Json::object([("name", Json::string(new.as_str()))])]);
@@ -300,17 +260,17 @@ proptest! {
 
     #[test]
     fn an_error_is_harmless_and_its_help_is_ours(quoted in text()) {
-        let error = crate::capture::CaptureError::Refused { method: "tools/list", error: quoted.clone() };
-        let error = crate::source::SourceError::Capture {
+        let error = mcp_keel::capture::CaptureError::Refused { method: "tools/list", error: quoted.clone() };
+        let error = mcp_keel::source::SourceError::Capture {
             what: quoted.clone(),
-            failure: Box::new(crate::capture::CaptureFailure {
+            failure: Box::new(mcp_keel::capture::CaptureFailure {
                 error,
                 stderr: quoted.into_bytes(),
                 missing_variables: Box::default(),
                 sandbox: None,
             }),
         };
-        let shown = crate::cli::Error::from(error).to_string();
+        let shown = mcp_keel::cli::Error::from(error).to_string();
         prop_assert!(shown.chars().all(|it| it == '\n' || !is_unseen(it)), "{shown:?}");
         let helps = shown.lines().filter(|it| it.starts_with("help:")).count();
         prop_assert_eq!(helps, 1, "{}", shown);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::locate::{Language, declarations};
+use mcp_keel::locate::{Language, declarations};
 
 /// The first byte is the language. For any text, a declaration names an existing line, on or near
 /// which the tool's name appears.
