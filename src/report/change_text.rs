@@ -149,6 +149,50 @@ fn from_to(of: &str, was: &str, is: &str) -> String {
     }
 }
 
+/// Whether the sentences of a rule have the old and the new value in them.
+pub(super) fn sentence_has_values(rule: RuleId) -> bool {
+    matches!(
+        rule,
+        RuleId::AppDomainChanged
+            | RuleId::AppResourceChanged
+            | RuleId::CacheScopeChanged
+            | RuleId::CapabilityChanged
+            | RuleId::ProtocolVersionChanged
+            | RuleId::ServerCardNowDisagrees
+            | RuleId::TaskSupportNarrowed
+            | RuleId::TaskSupportStated
+            | RuleId::TaskSupportWidened
+            | RuleId::ToolRenamed
+            | RuleId::ToolVersionChanged
+            | RuleId::InputAdditionalPropertiesClosed
+            | RuleId::InputAdditionalPropertiesOpened
+            | RuleId::InputBoundLoosened
+            | RuleId::InputBoundTightened
+            | RuleId::InputConstChanged
+            | RuleId::InputContentChanged
+            | RuleId::InputDefaultChanged
+            | RuleId::InputFormatChanged
+            | RuleId::InputMcpHeaderChanged
+            | RuleId::InputPatternChanged
+            | RuleId::InputPropertyTypeChanged
+            | RuleId::InputPropertyTypeNarrowed
+            | RuleId::InputPropertyTypeWidened
+            | RuleId::OutputAdditionalPropertiesClosed
+            | RuleId::OutputAdditionalPropertiesOpened
+            | RuleId::OutputBoundLoosened
+            | RuleId::OutputBoundTightened
+            | RuleId::OutputConstChanged
+            | RuleId::OutputContentChanged
+            | RuleId::OutputDefaultChanged
+            | RuleId::OutputFormatChanged
+            | RuleId::OutputMcpHeaderChanged
+            | RuleId::OutputPatternChanged
+            | RuleId::OutputPropertyTypeChanged
+            | RuleId::OutputPropertyTypeNarrowed
+            | RuleId::OutputPropertyTypeWidened
+    )
+}
+
 /// The names of components, from an object with their keys.
 fn listed(components: &Json) -> Option<Visible> {
     const MOST: usize = 12;

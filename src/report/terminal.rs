@@ -438,12 +438,8 @@ impl Page {
                 "(old and new values differ between them; the JSON report has them all)",
             );
         } else if let Some(compared) = change_text::compared(change) {
-            // Most sentences have both values already.
-            let says = |value: &Option<Json>| {
-                let value = value.as_ref().map(|it| escape::value(it).into_string());
-                value.is_none_or(|it| change.message.contains(it.trim_matches('"')))
-            };
-            if !(says(&change.old) && says(&change.new)) {
+            let says_both = change_text::sentence_has_values(change.rule);
+            if !says_both && change.old != change.new {
                 self.paragraph(14, &kept(&compared));
             }
         } else if !change.pointer.is_empty() || change.component.is_none() {
