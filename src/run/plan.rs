@@ -887,7 +887,7 @@ pub(crate) fn today() -> Date {
     Date::from_unix_seconds(since_1970().as_secs())
 }
 
-/// The one place that reads the clock.
+/// The time now.
 pub(crate) fn since_1970() -> Duration {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
